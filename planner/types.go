@@ -1,6 +1,3 @@
-// Package planner decides how a need is met: on which rung, from which
-// snapshot, by which route, with which fallbacks, and why. It is pure: no
-// clock, no I/O, no goroutine; the same facts and need give the same plan.
 package planner
 
 import (
