@@ -1,0 +1,115 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/seed-ff860830/banyan/internal/errs"
+)
+
+// errCommitted wraps an error that came when a part of the answer had been
+// sent. There is no way left to say so but to break the connection off.
+type errCommitted struct{ error }
+
+// Unwrap shows the cause.
+func (e errCommitted) Unwrap() error { return e.error }
+
+// write sends an answer.
+func (s *Server) write(ctx context.Context, w http.ResponseWriter, a answer) error {
+	if a.stream != nil {
+		return s.writeStream(ctx, w, a)
+	}
+	a, err := a.encoded()
+	if err != nil {
+		return err
+	}
+	if a.raw == nil {
+		s.writeHeader(w, a)
+		return nil
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(a.raw)))
+	s.writeHeader(w, a)
+	if _, err := w.Write(a.raw); err != nil {
+		return errCommitted{errs.Wrap(errs.Canceled, err, "send the answer")}
+	}
+	return nil
+}
+
+// writeHeader sends status and header.
+func (s *Server) writeHeader(w http.ResponseWriter, a answer) {
+	s.extend(w)
+	h := w.Header()
+	for name, values := range a.header {
+		h[name] = values
+	}
+	switch {
+	case a.contentType != "":
+		h.Set("Content-Type", a.contentType)
+	case a.raw != nil:
+		h.Set("Content-Type", typeJSON)
+	}
+	w.WriteHeader(a.status)
+}
+
+// extend gives the next write its time. A receiver that does not read would
+// otherwise hold the request's resources for ever.
+func (s *Server) extend(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout))
+}
+
+// streamBuffer is how much of a stream is held back before the status is sent:
+// an error up to there still becomes a proper one.
+const streamBuffer = 32 << 10
+
+// writeStream sends an answer as it is made.
+func (s *Server) writeStream(ctx context.Context, w http.ResponseWriter, a answer) error {
+	lazy := &lazyWriter{s: s, w: w, a: a}
+	buf := bufio.NewWriterSize(lazy, streamBuffer)
+	err := a.stream(ctx, buf)
+	if err == nil {
+		if err = buf.Flush(); err == nil && !lazy.started {
+			lazy.start() // an empty body
+		}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case lazy.failed != nil:
+		return errCommitted{errs.Wrap(errs.Canceled, err, "send the answer")}
+	case lazy.started:
+		return errCommitted{err}
+	}
+	return err
+}
+
+// lazyWriter sends the header with the first bytes of the body.
+type lazyWriter struct {
+	s       *Server
+	w       http.ResponseWriter
+	a       answer
+	started bool
+	failed  error
+}
+
+func (l *lazyWriter) start() {
+	l.started = true
+	l.s.writeHeader(l.w, l.a)
+}
+
+// Write implements io.Writer.
+func (l *lazyWriter) Write(p []byte) (int, error) {
+	if !l.started {
+		l.start()
+	}
+	l.s.extend(l.w)
+	n, err := l.w.Write(p)
+	if err != nil && !errors.Is(err, io.ErrShortWrite) {
+		l.failed = err
+	}
+	return n, err
+}
