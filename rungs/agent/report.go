@@ -1,0 +1,199 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-ff860830/banyan/rungs"
+)
+
+// Bounds on the texts of a done frame.
+const (
+	maxName = 256
+	maxText = 128 << 10
+	maxSkip = 1 << 10
+)
+
+// valueTypes are the MIME types that a value may have, each with its bound.
+var valueTypes = map[string]int{"text/plain": 4 * maxText, "text/html": 2 << 20, "image/png": 1 << 20}
+
+// ErrOrder is a frame that is right in itself but must not come now.
+var ErrOrder = errors.New("frame out of order")
+
+// Report is what a job said of itself, checked and bounded, and true only as
+// far as the job is: no more than the job's own caller is deceived by it.
+type Report struct {
+	Value     map[string]string
+	Exception *rungs.Exception
+	Artifacts []rungs.Artifact
+	Skipped   []string
+}
+
+// Signs are called by Listen when a child comes to a point before user code;
+// each at most once, from Listen's goroutine. A nil one is not called.
+type Signs struct {
+	Ready   func(walls []string) // a forked child is behind its walls
+	Started func()               // user code begins
+	Failed  func(Fail)           // instead of Started; the child ends
+}
+
+// Listen reads the frames of one job from r until its end, and returns what
+// the job reported. An error says why reading stopped early: the end of r
+// before done is no error (the job was killed, or ended itself), a breach of
+// the protocol is one, and the caller then closes the connection. The report
+// holds what had come until then, without unfinished artifacts.
+func Listen(r io.Reader, job rungs.Job, signs Signs) (Report, error) {
+	l := listener{signs: signs, patterns: job.Artifacts, left: MaxArtifactBytes}
+	for {
+		body, err := ReadFrame(r, MaxJobFrame)
+		if errors.Is(err, io.EOF) {
+			return l.report, nil
+		}
+		if err != nil {
+			return l.report, err
+		}
+		if err := l.take(body); err != nil {
+			return l.report, err
+		}
+	}
+}
+
+// stage is how far a child has come.
+type stage int
+
+const (
+	stageNew stage = iota
+	stageReady
+	stageStarted
+	stageDone // also after fail
+)
+
+type listener struct {
+	signs    Signs
+	patterns []string
+	stage    stage
+	report   Report
+	partial  *rungs.Artifact
+	left     int64
+}
+
+func (l *listener) take(body []byte) error {
+	op, err := Op(body)
+	if err != nil {
+		return err
+	}
+	switch {
+	case op == OpReady && l.stage == stageNew:
+		return l.ready(body)
+	case op == OpFail && l.stage < stageStarted:
+		return l.fail(body)
+	case op == OpStarted && l.stage < stageStarted:
+		l.stage = stageStarted
+		if l.signs.Started != nil {
+			l.signs.Started()
+		}
+		return nil
+	case op == OpArtifact && l.stage == stageStarted:
+		return l.artifact(body)
+	case op == OpDone && l.stage == stageStarted:
+		return l.done(body)
+	}
+	return fmt.Errorf("%w: %.32q", ErrOrder, op)
+}
+
+func (l *listener) ready(body []byte) error {
+	var frame Ready
+	if err := Decode(body, &frame); err != nil {
+		return err
+	}
+	l.stage = stageReady
+	if l.signs.Ready != nil {
+		l.signs.Ready(frame.Walls)
+	}
+	return nil
+}
+
+func (l *listener) fail(body []byte) error {
+	var frame Fail
+	if err := Decode(body, &frame); err != nil {
+		return err
+	}
+	l.stage = stageDone
+	if l.signs.Failed != nil {
+		l.signs.Failed(frame)
+	}
+	return nil
+}
+
+func (l *listener) artifact(body []byte) error {
+	var frame Artifact
+	if err := Decode(body, &frame); err != nil {
+		return err
+	}
+	if l.partial == nil {
+		if err := l.admit(frame.Path); err != nil {
+			return err
+		}
+		l.partial = &rungs.Artifact{Path: frame.Path}
+	}
+	l.left -= int64(len(frame.Data))
+	if frame.Path != l.partial.Path || len(frame.Data) > ChunkBytes || l.left < 0 {
+		return fmt.Errorf("%w: artifact chunk", ErrFrameBody)
+	}
+	l.partial.Data = append(l.partial.Data, frame.Data...)
+	if !frame.More {
+		l.report.Artifacts = append(l.report.Artifacts, *l.partial)
+		l.partial = nil
+	}
+	return nil
+}
+
+// admit checks the name of a new artifact: a job could send any.
+func (l *listener) admit(path string) error {
+	asked := slices.ContainsFunc(l.patterns, func(p string) bool { return rungs.MatchArtifact(p, path) })
+	twice := slices.ContainsFunc(l.report.Artifacts, func(a rungs.Artifact) bool { return a.Path == path })
+	if err := rungs.CheckPath(path); err != nil || !asked || twice || len(l.report.Artifacts) >= MaxArtifacts {
+		return fmt.Errorf("%w: artifact name", ErrFrameBody)
+	}
+	return nil
+}
+
+func (l *listener) done(body []byte) error {
+	var frame Done
+	if err := Decode(body, &frame); err != nil {
+		return err
+	}
+	l.stage = stageDone
+	for mime, text := range frame.Value {
+		if bound, ok := valueTypes[mime]; ok && len(text) <= bound {
+			if l.report.Value == nil {
+				l.report.Value = map[string]string{}
+			}
+			l.report.Value[mime] = text
+		}
+	}
+	if e := frame.Exception; e != nil {
+		l.report.Exception = &rungs.Exception{
+			Name: clip(e.Name, maxName), Message: clip(e.Message, maxText), Traceback: clip(e.Traceback, maxText),
+		}
+	}
+	for _, s := range frame.Skipped[:min(len(frame.Skipped), MaxSkipped)] {
+		l.report.Skipped = append(l.report.Skipped, clip(s, maxSkip))
+	}
+	return nil
+}
+
+// clip cuts untrusted text to at most n bytes, between characters.
+func clip(s string, n int) string {
+	if len(s) > n {
+		for n > 0 && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		s = s[:n]
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
