@@ -29,20 +29,27 @@ var defaultCosts = map[ontology.Isolation]costs{
 	ontology.IsolationMicroVM:   {fork: 150, boot: 9000},
 }
 
+// cost is a number of milliseconds, and whether any of it is a default: a plan
+// must not pass a guess off as a measurement.
+type cost struct {
+	ms    float64
+	guess bool
+}
+
 // forkMillis returns what one fork on the rung costs.
-func (r Rung) forkMillis() float64 {
-	return measuredOr(r.ForkMillis, defaultCosts[r.Isolation].fork)
+func (r Rung) forkMillis() cost {
+	return costOr(r.ForkMillis, defaultCosts[r.Isolation].fork)
 }
 
 // bootMillis returns what one boot on the rung costs, imports not included.
-func (r Rung) bootMillis() float64 {
-	return measuredOr(r.BootMillis, defaultCosts[r.Isolation].boot)
+func (r Rung) bootMillis() cost {
+	return costOr(r.BootMillis, defaultCosts[r.Isolation].boot)
 }
 
 // importMillis returns what loading all of cs costs. A capability's WarmMillis
 // is its own share; what it implies is counted on its own. A module that stands
 // in cs with and without a version is counted once, by the dearer figure.
-func importMillis(known Known, cs []ontology.Capability) float64 {
+func importMillis(known Known, cs []ontology.Capability) cost {
 	modules := make([]ontology.Capability, 0, len(cs))
 	millis := make(map[ontology.Capability]float64, len(cs))
 	for _, c := range cs {
@@ -51,22 +58,27 @@ func importMillis(known Known, cs []ontology.Capability) float64 {
 			modules = append(modules, u)
 		}
 		k, _ := known(c)
-		millis[u] = max(millis[u], measuredOr(k.WarmMillis, 0))
+		millis[u] = max(millis[u], costOr(k.WarmMillis, 0).ms)
 	}
-	sum := 0.0
+	var sum cost
 	for _, m := range modules { // in order: a float sum depends on it
-		sum += measuredOr(millis[m], DefaultImportMillis)
+		one := costOr(millis[m], DefaultImportMillis)
+		sum = cost{sum.ms + one.ms, sum.guess || one.guess}
 	}
 	return sum
 }
 
-// measuredOr returns ms if it can be a measurement, else the default.
-func measuredOr(ms, otherwise float64) float64 {
-	if !(ms > 0) || ms > maxMillis { // the first is also true of NaN
-		return otherwise
+// costOr returns ms if it can be a measurement, else the default.
+func costOr(ms, otherwise float64) cost {
+	if !measured(ms) {
+		return cost{otherwise, true}
 	}
-	return ms
+	return cost{ms, false}
 }
+
+// measured reports whether ms can be a measurement: above zero, below a day.
+// It is false of NaN.
+func measured(ms float64) bool { return ms > 0 && ms <= maxMillis }
 
 // round keeps a figure to a given number of decimals, so that equal scores
 // compare equal and JSON shows no noise.

@@ -25,6 +25,7 @@ func Decide(facts Facts, need Need) (Plan, error) {
 	slices.SortFunc(rungs, byScore)
 
 	plan := Plan{Need: w.need, Rungs: make([]RungVerdict, 0, len(rungs)), Fallbacks: []ontology.RungName{}}
+	plan.Why = bundleSentences(facts.Graph.Capability, need.Capabilities)
 	var best option
 	for _, r := range rungs {
 		v := RungVerdict{Rung: r.Name, Score: r.score(), LeftOut: leftOut(r, facts.Language, need)}
@@ -104,7 +105,9 @@ func noRung(rungs []Rung, verdicts []RungVerdict, need Need) error {
 		if v.Rung == need.Rung {
 			pinned = v.LeftOut
 		}
-		unavailable = unavailable || rungs[i].Unavailable != ""
+		if need.Rung == "" || v.Rung == need.Rung {
+			unavailable = unavailable || rungs[i].Unavailable != ""
+		}
 	}
 	hint := "banyan rungs" // what each rung offers
 	if unavailable {

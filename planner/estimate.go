@@ -22,10 +22,10 @@ type Estimate struct {
 // Observe returns the estimate after one more sample in milliseconds. What
 // cannot be a duration (no number, none or less, more than a day) is dropped.
 func (e Estimate) Observe(ms float64) Estimate {
-	if measuredOr(ms, 0) == 0 {
+	if !measured(ms) {
 		return e
 	}
-	if e.N <= 0 || measuredOr(e.MS, 0) == 0 {
+	if e.N <= 0 || !measured(e.MS) {
 		return Estimate{MS: ms, N: 1}
 	}
 	e.N++

@@ -37,11 +37,11 @@ func Expand(known Known, need []ontology.Capability) ([]ontology.Capability, err
 		}
 		members := withoutBundles(known, k.Implies)
 		if !ok {
-			return nil, errs.New(errs.Invalid, "no bundle %s is declared", c.Short()).
+			return nil, errs.New(errs.Invalid, "%s is not declared", c.Short()).
 				WithHint("import a capability file that declares it, or name the modules themselves")
 		}
 		if len(members) == 0 {
-			return nil, errs.New(errs.Invalid, "bundle %s stands for nothing", c.Short()).
+			return nil, errs.New(errs.Invalid, "%s stands for nothing", c.Short()).
 				WithHint("declare with bn:implies what it holds")
 		}
 		out = append(out, members...)

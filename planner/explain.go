@@ -66,13 +66,63 @@ func (w want) branchSentence(o *option) string {
 
 // bootSentence explains why nothing that is there will do.
 func (w want) bootSentence(r Rung) string {
+	s := fmt.Sprintf("boot %s", w.need.Runtime)
+	if len(w.expanded) > 0 {
+		s += " and load " + listed(w.expanded)
+	}
 	switch {
 	case !r.WarmFork:
-		return fmt.Sprintf("boot %s and load %s", w.need.Runtime, listed(w.expanded))
+		return s
 	case !r.Branch:
-		return fmt.Sprintf("boot %s and load %s: no snapshot will do, and %s cannot branch one", w.need.Runtime, listed(w.expanded), r.Name)
+		return s + fmt.Sprintf(": no snapshot will do, and %s cannot branch one", r.Name)
 	}
-	return fmt.Sprintf("boot %s and load %s: no snapshot will do, and none is a base for it", w.need.Runtime, listed(w.expanded))
+	return s + ": no snapshot will do, and none is a base for it"
+}
+
+// reuseCost, branchCost and bootCost say what is expected, and of what it is made.
+func reuseCost(fork cost) string {
+	return fmt.Sprintf("expected %.1f ms: one fork%s", fork.ms, guesses(named{"fork", fork}))
+}
+
+func branchCost(imports, fork cost) string {
+	return fmt.Sprintf("expected %.1f ms: import %.1f + two forks of %.1f%s",
+		imports.ms+2*fork.ms, imports.ms, fork.ms, guesses(named{"import", imports}, named{"fork", fork}))
+}
+
+func bootCost(boot, imports, fork cost) string {
+	return fmt.Sprintf("expected %.1f ms: boot %.1f + import %.1f + fork %.1f%s",
+		boot.ms+imports.ms+fork.ms, boot.ms, imports.ms, fork.ms, guesses(named{"boot", boot}, named{"import", imports}, named{"fork", fork}))
+}
+
+// named is a cost with what it is for.
+type named struct {
+	what string
+	cost cost
+}
+
+// guesses names those of the costs that are defaults.
+func guesses(costs ...named) string {
+	var names []string
+	for _, n := range costs {
+		if n.cost.guess {
+			names = append(names, n.what)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (not measured yet, so a default: %s)", strings.Join(names, ", "))
+}
+
+// bundleSentences say what the need's bundles stand for.
+func bundleSentences(known Known, need []ontology.Capability) []string {
+	var out []string
+	for _, c := range ontology.SortCapabilities(need) {
+		if k, _ := known(c); k.Bundle || inBundleNS(c) {
+			out = append(out, fmt.Sprintf("%s stands for %s", c.Short(), listed(withoutBundles(known, k.Implies))))
+		}
+	}
+	return out
 }
 
 // fallbackSentence names what is tried if the rung fails.

@@ -39,15 +39,18 @@ func (o Outcome) String() string {
 // caller cannot bring about at will blames the rung, or one hostile client
 // could close it for all: a cancelled or expired context, a bad spec, a closed
 // parent and a full queue are neutral. A rung that hangs must therefore report
-// its own bound as RungFailed. An error that nobody classified is a failure.
+// its own bound as RungFailed; that is a failure even if an expired context is
+// the cause, while a cancelled one never is. An error that nobody classified is
+// a failure.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeSuccess
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	kind := errs.KindOf(err)
+	if errors.Is(err, context.Canceled) || kind != errs.RungFailed && errors.Is(err, context.DeadlineExceeded) {
 		return OutcomeNeutral
 	}
-	switch errs.KindOf(err) {
+	switch kind {
 	case errs.RungFailed, errs.Unavailable, errs.Internal, errs.Corrupt:
 		return OutcomeFailure
 	default:

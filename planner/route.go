@@ -59,7 +59,8 @@ func (w want) reuse(r Rung, o *option) bool {
 		k = maxExact
 	}
 	found := w.graph.Supersets(w.lookup(r, w.expanded...), k)
-	ms := round(r.forkMillis(), 3)
+	fork := r.forkMillis()
+	ms := round(fork.ms, 3)
 	passed := 0
 	for _, c := range found[:min(k, len(found))] {
 		if len(o.candidates) == MaxCandidates {
@@ -78,7 +79,7 @@ func (w want) reuse(r Rung, o *option) bool {
 	}
 	best := o.candidates[0]
 	o.choice.Route, o.choice.Snapshot, o.choice.ExpectedMS = RouteReuse, best.Snapshot, ms
-	o.why = append(o.why, w.reuseSentence(best, len(o.candidates)), fmt.Sprintf("expected %.1f ms: one fork", ms))
+	o.why = append(o.why, w.reuseSentence(best, len(o.candidates)), reuseCost(fork))
 	return true
 }
 
@@ -106,14 +107,15 @@ func (w want) branch(r Rung, o *option) bool {
 	found := w.graph.Bases(w.lookup(r, w.expanded...), MaxCandidates)
 	versions := map[ontology.Capability][]ontology.SnapshotID{}
 	var best *Choice
-	var loads float64
+	var loads cost
+	fork := r.forkMillis()
 	for _, c := range found[:min(MaxCandidates, len(found))] {
 		missing, imports, reason := w.missingFrom(r, c, versions)
 		if reason != "" {
 			o.why = append(o.why, fmt.Sprintf("%s is no base: %s", c.ID, reason))
 			continue
 		}
-		ms := round(imports+2*r.forkMillis(), 3)
+		ms := round(imports.ms+2*fork.ms, 3)
 		if len(o.candidates) < MaxCandidates {
 			o.candidates = append(o.candidates, verdict(c, r.Name, RouteBranch, ms))
 		}
@@ -126,20 +128,20 @@ func (w want) branch(r Rung, o *option) bool {
 		return false
 	}
 	o.choice = *best
-	o.why = append(o.why, w.branchSentence(o), fmt.Sprintf("expected %.1f ms: import %.1f + two forks of %.1f", best.ExpectedMS, loads, r.forkMillis()))
+	o.why = append(o.why, w.branchSentence(o), branchCost(loads, fork))
 	return true
 }
 
 // missingFrom returns what a base lacks of the need and what loading it costs,
 // or why the snapshot cannot be a base. versions keeps, per versioned need,
 // the snapshots of this rung that were observed to hold it.
-func (w want) missingFrom(r Rung, c kg.Candidate, versions map[ontology.Capability][]ontology.SnapshotID) (missing []ontology.Capability, ms float64, reason string) {
+func (w want) missingFrom(r Rung, c kg.Candidate, versions map[ontology.Capability][]ontology.SnapshotID) (missing []ontology.Capability, imports cost, reason string) {
 	declared, err := Closure(w.graph.Capability, c.Declares)
 	if err != nil {
-		return nil, 0, "it declares too much to compare"
+		return nil, cost{}, "it declares too much to compare"
 	}
 	if extra := minus(declared, w.closure); len(extra) > 0 {
-		return nil, 0, fmt.Sprintf("it holds %s beyond the need", listed(extra))
+		return nil, cost{}, fmt.Sprintf("it holds %s beyond the need", listed(extra))
 	}
 	rest := minus(w.closure, declared)
 	for _, v := range rest {
@@ -149,14 +151,14 @@ func (w want) missingFrom(r Rung, c kg.Candidate, versions map[ontology.Capabili
 		// The module is loaded, in a version that the snapshot did not declare.
 		// A second import changes nothing, so only what was observed counts.
 		if !w.observed(r, c.ID, v, versions) {
-			return nil, 0, fmt.Sprintf("it holds %s already, and not as %s", v.Unversioned().Short(), v.Short())
+			return nil, cost{}, fmt.Sprintf("it holds %s already, and not as %s", v.Unversioned().Short(), v.Short())
 		}
 		declared = append(slices.Clone(declared), v)
 		slices.Sort(declared)
 	}
 	rest = minus(w.closure, declared)
 	if missing = minus(w.expanded, declared); len(missing) == 0 {
-		return nil, 0, "it was made for all of the need, but was not seen to hold it"
+		return nil, cost{}, "there is nothing left to load on it, and it does not serve as it is"
 	}
 	return missing, importMillis(w.graph.Capability, rest), ""
 }
@@ -175,14 +177,13 @@ func (w want) observed(r Rung, id ontology.SnapshotID, v ontology.Capability, ve
 
 // boot starts the runtime and loads everything.
 func (w want) boot(r Rung, o *option) {
-	imports := importMillis(w.graph.Capability, w.closure)
+	imports, start, fork := importMillis(w.graph.Capability, w.closure), r.bootMillis(), r.forkMillis()
 	o.choice.Route, o.choice.Missing = RouteBoot, slices.Clone(w.expanded)
 	if o.choice.Missing == nil {
 		o.choice.Missing = []ontology.Capability{}
 	}
-	o.choice.ExpectedMS = round(r.bootMillis()+imports+r.forkMillis(), 3)
-	o.why = append(o.why, w.bootSentence(r), fmt.Sprintf("expected %.1f ms: boot %.1f + import %.1f + fork %.1f",
-		o.choice.ExpectedMS, r.bootMillis(), imports, r.forkMillis()))
+	o.choice.ExpectedMS = round(start.ms+imports.ms+fork.ms, 3)
+	o.why = append(o.why, w.bootSentence(r), bootCost(start, imports, fork))
 }
 
 func verdict(c kg.Candidate, rung ontology.RungName, route Route, ms float64) CandidateVerdict {
