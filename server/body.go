@@ -38,15 +38,15 @@ const firstBuffer = 4 << 10
 // buffer grows with what has truly arrived, never by what a header claims, and
 // what it takes is given back by Server.work when the request is done.
 func (s *Server) readBody(c *call) ([]byte, error) {
-	stop := s.startBody(c, s.cfg.MaxBodyBytes, s.cfg.BodyTimeout)
-	defer stop()
+	atEnd := s.startBody(c, s.cfg.MaxBodyBytes, s.cfg.BodyTimeout)
 	if c.r.ContentLength > s.cfg.MaxBodyBytes {
 		return nil, tooLarge(s.cfg.MaxBodyBytes)
 	}
 	var buf []byte
 	for {
 		if len(buf) == cap(buf) {
-			grown := max(firstBuffer, 2*cap(buf))
+			// One byte more than the limit, so that the end can be seen.
+			grown := int(min(max(firstBuffer, 2*int64(cap(buf))), s.cfg.MaxBodyBytes+1))
 			if !s.buffered.take(int64(grown - cap(buf))) {
 				return nil, errs.New(errs.Exhausted, "too many bytes of request bodies are waiting already")
 			}
@@ -58,6 +58,7 @@ func (s *Server) readBody(c *call) ([]byte, error) {
 		n, err := c.r.Body.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if errors.Is(err, io.EOF) {
+			atEnd()
 			return buf, nil
 		}
 		if err != nil {
@@ -66,15 +67,20 @@ func (s *Server) readBody(c *call) ([]byte, error) {
 	}
 }
 
-// startBody puts the bounds on a body; stop lifts the one on time, without
-// which net/http would take the deadline for a caller that hung up.
-func (s *Server) startBody(c *call, limit int64, timeout time.Duration) (stop func()) {
-	rc := http.NewResponseController(c.w)
-	// A writer without deadlines (a recorder in a caller's test) has no socket
-	// to wait for, so the error means nothing.
-	_ = rc.SetReadDeadline(time.Now().Add(timeout))
+// startBody puts the bounds on a body. atEnd must be called when its end has
+// been read: from there on net/http reads ahead, and would take the deadline
+// for a caller that hung up. A body that is not read to its end keeps its
+// deadline, since net/http reads some of what is left before it answers.
+func (s *Server) startBody(c *call, limit int64, timeout time.Duration) (atEnd func()) {
+	setReadDeadline(c.w, time.Now().Add(timeout))
 	c.r.Body = http.MaxBytesReader(c.w, c.r.Body, limit)
-	return func() { _ = rc.SetReadDeadline(time.Time{}) }
+	return func() { setReadDeadline(c.w, time.Time{}) }
+}
+
+// setReadDeadline bounds reading from the caller. A writer without deadlines (a
+// recorder in a test) has no socket to wait for, so its error means nothing.
+func setReadDeadline(w http.ResponseWriter, t time.Time) {
+	_ = http.NewResponseController(w).SetReadDeadline(t)
 }
 
 func tooLarge(limit int64) error {

@@ -32,7 +32,8 @@ type Config struct {
 	// MaxBufferedBytes bounds all JSON bodies held at one time (429 beyond).
 	MaxBufferedBytes int64
 
-	// MaxConcurrent is how many executes and warm-ups run at one time.
+	// MaxConcurrent is how many executes and warm-ups run at one time; beside
+	// them, as many plans and reaps.
 	MaxConcurrent int
 	// MaxQueue is how many more may wait for their turn (429 beyond).
 	MaxQueue int
@@ -112,8 +113,8 @@ func (c Config) Validate() error {
 			bad(setting, "is negative")
 		}
 	}
-	if c.MaxBodyBytes > 0 && c.MaxBufferedBytes > 0 && c.MaxBufferedBytes < c.MaxBodyBytes {
-		bad("MaxBufferedBytes", "is less than MaxBodyBytes, so no body of that size could ever be read")
+	if c.MaxBodyBytes > 0 && c.MaxBufferedBytes > 0 && c.MaxBufferedBytes <= c.MaxBodyBytes {
+		bad("MaxBufferedBytes", "is not more than MaxBodyBytes, so no body of that size could ever be read")
 	}
 	if len(parts) == 0 {
 		return nil
@@ -141,7 +142,7 @@ func (c Config) withDefaults() Config {
 	}
 	fill(&c.MaxBodyBytes, d.MaxBodyBytes)
 	fill(&c.MaxImportBytes, d.MaxImportBytes)
-	fill(&c.MaxBufferedBytes, max(d.MaxBufferedBytes, c.MaxBodyBytes))
+	fill(&c.MaxBufferedBytes, max(d.MaxBufferedBytes, 2*c.MaxBodyBytes))
 	fill(&c.MaxConcurrent, d.MaxConcurrent)
 	fill(&c.MaxQueue, d.MaxQueue)
 	fill(&c.QueueTimeout, d.QueueTimeout)

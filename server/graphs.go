@@ -54,9 +54,8 @@ func (s *Server) putGraph(ctx context.Context, c *call) (answer, error) {
 	if c.r.ContentLength > s.cfg.MaxImportBytes {
 		return answer{}, tooLarge(s.cfg.MaxImportBytes)
 	}
-	stop := s.startBody(c, s.cfg.MaxImportBytes, s.cfg.ImportTimeout)
-	defer stop()
-	body := &importBody{r: c.r.Body, atEnd: stop}
+	atEnd := s.startBody(c, s.cfg.MaxImportBytes, s.cfg.ImportTimeout)
+	body := &importBody{r: c.r.Body, atEnd: atEnd}
 	rep, err := s.cfg.Engine.Import(ctx, body, opt)
 	if err != nil && body.err != nil {
 		// What the engine makes of half a file is not what went wrong.

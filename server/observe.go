@@ -27,7 +27,7 @@ type observed struct {
 }
 
 // observe gives the request its id, answers what it returns or panics with, and
-// logs it: once, by its route's template, with no text of the caller's.
+// logs it, once and by its route's template.
 func (s *Server) observe(o observed) {
 	start := time.Now()
 	id := requestID(o.r.Header)
@@ -37,6 +37,9 @@ func (s *Server) observe(o observed) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	// The deadline of the answer before this one on the same connection.
 	_ = http.NewResponseController(o.w).SetWriteDeadline(time.Time{})
+	if o.r.Body != http.NoBody {
+		setReadDeadline(o.w, start.Add(s.cfg.BodyTimeout)) // for one that nobody reads
+	}
 	err := s.guarded(o)
 	if err != nil && !o.begun() {
 		err = s.fail(o.w, o.r, err)

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 
-	"github.com/seed-ff860830/banyan"
 	"github.com/seed-ff860830/banyan/internal/errs"
 )
 
@@ -30,7 +29,7 @@ func (s *Server) getRungs(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(list[banyan.RungStatus](rs, nil)), nil
+	return ok(pageOf(rs, nil)), nil
 }
 
 // getDoctor is GET /v1/doctor. A report of failed checks is a 200 as well: the

@@ -51,14 +51,17 @@ const problemBase = ontology.Root + "problems#"
 
 // statusError is an error of HTTP itself, whose status is not its kind's.
 type statusError struct {
-	*errs.Error
+	err    *errs.Error
 	status int
 	header http.Header
 }
 
 func withStatus(status int, e *errs.Error) *statusError {
-	return &statusError{Error: e, status: status, header: http.Header{}}
+	return &statusError{err: e, status: status, header: http.Header{}}
 }
+
+// Error implements error.
+func (e *statusError) Error() string { return e.err.Error() }
 
 func (e *statusError) withHeader(name, value string) *statusError {
 	e.header.Set(name, value)
@@ -66,7 +69,7 @@ func (e *statusError) withHeader(name, value string) *statusError {
 }
 
 // Unwrap shows the classified error to errors.As.
-func (e *statusError) Unwrap() error { return e.Error }
+func (e *statusError) Unwrap() error { return e.err }
 
 // planned is an error that knows the plan that failed.
 type planned interface{ FailedPlan() any }

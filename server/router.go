@@ -32,7 +32,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/healthz", does: "the process is up", handle: s.getHealth, open: true},
 		{method: "GET", path: "/readyz", does: "new requests are taken", handle: s.getReady, ungate: true},
 		{method: "POST", path: "/v1/execute", does: "run a job", handle: s.work(task{prepare: s.prepareExecute})},
-		{method: "POST", path: "/v1/plan", does: "how a job would be run, and why", handle: s.work(task{prepare: s.preparePlan, harmless: true})},
+		{method: "POST", path: "/v1/plan", does: "how a job would be run, and why", handle: s.work(task{prepare: s.preparePlan, harmless: true, light: true})},
 		{method: "POST", path: "/v1/warm", does: "make a snapshot ahead of time", handle: s.work(task{prepare: s.prepareWarm, harmless: true})},
 		{method: "GET", path: "/v1/snapshots", does: "list snapshots: limit, cursor, live", handle: s.getSnapshots},
 		{method: "GET", path: "/v1/snapshots/:id", does: "one snapshot", handle: s.getSnapshot},
@@ -42,7 +42,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/v1/status", does: "the engine's state", handle: s.getStatus},
 		{method: "GET", path: "/v1/rungs", does: "the ways to run code, and which work here", handle: s.getRungs},
 		{method: "GET", path: "/v1/doctor", does: "what is missing and how to get it", handle: s.getDoctor},
-		{method: "POST", path: "/v1/reap", does: "close snapshots that are idle", handle: s.work(task{prepare: s.prepareReap, harmless: true, emptyBody: true})},
+		{method: "POST", path: "/v1/reap", does: "close snapshots that are idle", handle: s.work(task{prepare: s.prepareReap, harmless: true, light: true, emptyBody: true})},
 		{method: "GET", path: "/graphs", does: "export a graph, or all", handle: s.getGraph, graph: true},
 		{method: "PUT", path: "/graphs", does: "import: replace a graph by the body", handle: s.putGraph},
 	}
@@ -113,7 +113,7 @@ func (s *Server) observeEcho(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		res := c.Response()
 		s.observe(observed{
-			w: res, r: c.Request(), route: c.Path(), unmatched: c.Path() == "" || c.Path() == "/*",
+			w: res, r: c.Request(), route: c.Path(), unmatched: c.Path() == "",
 			handle: func() error { return routerError(next(c)) },
 			sent:   func() (int, int64) { return res.Status, res.Size },
 			begun:  func() bool { return res.Committed },

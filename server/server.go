@@ -18,6 +18,7 @@ type Server struct {
 	handler  http.Handler
 	gate     *gate
 	runs     *limiter
+	light    *limiter
 	imports  *limiter
 	buffered *budget
 	answers  *memory
@@ -36,6 +37,7 @@ func New(cfg Config) (*Server, error) {
 		cfg:      cfg,
 		gate:     newGate(),
 		runs:     newLimiter(cfg.MaxConcurrent, cfg.MaxQueue, cfg.QueueTimeout),
+		light:    newLimiter(cfg.MaxConcurrent, cfg.MaxQueue, cfg.QueueTimeout),
 		imports:  newImportLimiter(cfg.QueueTimeout),
 		buffered: &budget{max: cfg.MaxBufferedBytes},
 		answers:  newMemory(cfg.IdempotencyKeys, cfg.IdempotencyBytes, cfg.IdempotencyTTL),

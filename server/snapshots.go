@@ -14,8 +14,8 @@ type page[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// list makes a page; no items are [] and not null.
-func list[T any](items []T, next *string) page[T] {
+// pageOf makes a page; no items are [] and not null.
+func pageOf[T any](items []T, next *string) page[T] {
 	return page[T]{Items: notNil(items), NextCursor: next}
 }
 
@@ -44,7 +44,7 @@ func (s *Server) getSnapshots(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(list(got.Items, got.NextCursor)), nil
+	return ok(pageOf(got.Items, got.NextCursor)), nil
 }
 
 // listOptions reads ?limit=&cursor=&live=.

@@ -17,6 +17,8 @@ type task struct {
 	// harmless says that doing it twice is no harm, so that a repeated request
 	// after an error may simply try again.
 	harmless bool
+	// light says that it takes no runner: it must get through while all are busy.
+	light bool
 	// emptyBody says that the request may have no body.
 	emptyBody bool
 }
@@ -25,7 +27,11 @@ type task struct {
 // if the request carries an Idempotency-Key.
 func (s *Server) work(t task) handler {
 	return func(ctx context.Context, c *call) (answer, error) {
-		leave, err := s.runs.enter()
+		lim := s.runs
+		if t.light {
+			lim = s.light
+		}
+		leave, err := lim.enter()
 		if err != nil {
 			return answer{}, err
 		}
@@ -40,10 +46,10 @@ func (s *Server) work(t task) handler {
 			return answer{}, err
 		}
 		if key == "" {
-			a, _, err := s.turn(ctx, run)
+			a, _, err := turn(ctx, lim, run)
 			return a, err
 		}
-		return s.once(ctx, c, t, key, run)
+		return s.once(ctx, c, t, key, func(ctx context.Context) (answer, bool, error) { return turn(ctx, lim, run) })
 	}
 }
 
@@ -64,8 +70,8 @@ func (s *Server) prepare(t task, c *call) (prepared, error) {
 }
 
 // turn waits for a slot and runs; started says whether it came to that.
-func (s *Server) turn(ctx context.Context, run prepared) (a answer, started bool, err error) {
-	release, err := s.runs.acquire(ctx)
+func turn(ctx context.Context, lim *limiter, run prepared) (a answer, started bool, err error) {
+	release, err := lim.acquire(ctx)
 	if err != nil {
 		return answer{}, false, err
 	}
@@ -76,7 +82,7 @@ func (s *Server) turn(ctx context.Context, run prepared) (a answer, started bool
 
 // once runs a request with a key, or answers it with what the first one got.
 // The key holds for one path: what a path means never depends on the key.
-func (s *Server) once(ctx context.Context, c *call, t task, key string, run prepared) (a answer, err error) {
+func (s *Server) once(ctx context.Context, c *call, t task, key string, run func(context.Context) (answer, bool, error)) (a answer, err error) {
 	e, first, err := s.answers.begin(c.r.URL.Path+"\x00"+key, c.body)
 	if err != nil {
 		return answer{}, err
@@ -100,7 +106,7 @@ func (s *Server) once(ctx context.Context, c *call, t task, key string, run prep
 	}()
 	started = true
 	var ran bool
-	a, ran, err = s.turn(ctx, run)
+	a, ran, err = run(ctx)
 	if err == nil {
 		a, err = a.encoded()
 	}
