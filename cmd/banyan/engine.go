@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	banyan "github.com/seed-ff860830/banyan"
+
+	"github.com/seed-ff860830/banyan/cmd/banyan/internal/config"
+)
+
+// openEngine opens an engine in this process.
+func openEngine(ctx context.Context, set *config.Set, log *slog.Logger) (engine, error) {
+	eng, err := banyan.Open(ctx, banyan.Config{
+		Dir:           set.String(config.Data),
+		Node:          set.String(config.Node),
+		Logger:        log,
+		AllowLocal:    set.Bool(config.AllowLocal),
+		AllowDegraded: set.Bool(config.AllowDegraded),
+		Python:        set.String(config.Python),
+		MaxParents:    set.Int(config.MaxParents),
+		MaxRunning:    set.Int(config.MaxRunning),
+		Idle:          set.Duration(config.Idle),
+		MaxAge:        set.Duration(config.MaxAge),
+	})
+	if err != nil {
+		return nil, err // and no nil *Engine in an interface
+	}
+	return eng, nil
+}
