@@ -547,7 +547,7 @@ class Walls:
 
     def names(self, attached):
         """The walls that a child which came this far is behind."""
-        up = ["pid", "mount", "net", "ipc", "uts", "root", "files", "uid", "capabilities"]
+        up = ["pid", "mnt", "net", "ipc", "uts", "root", "files", "uid", "capabilities"]
         up += [name for name in ("no_new_privs", "landlock", "seccomp") if name in self.up]
         return up + (["cgroup"] if attached else [])
 
@@ -1034,8 +1034,8 @@ def set_limits(limits):
         resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
 
 
-def receive_job(connection):
-    """Lay the files and return the job frame."""
+def receive_job(connection, load=None):
+    """Lay the files and return the job frame. load takes a load frame (cold)."""
     layer = FileLayer()
     while True:
         frame, fds = connection.receive()
@@ -1047,16 +1047,18 @@ def receive_job(connection):
             layer.take(frame)
         elif frame.get("op") == "job":
             return frame
+        elif frame.get("op") == "load" and load is not None:
+            load(frame)
         else:
             raise ProtocolError("unexpected frame")
 
 
-def run_job(connection, flush_c):
+def run_job(connection, flush_c, load=None):
     """Receive one job, run it, report, and end the process. Never returns."""
     code = EXIT_FAILED
     try:
         try:
-            job = receive_job(connection)
+            job = receive_job(connection, load)
             root = os.getcwd()
             path = os.path.join(root, "__main__.py")
             os.environ.update(job.get("env") or {})
@@ -1095,7 +1097,7 @@ def fail(connection, step, error):
     """Report a failure from before user code, and end."""
     try:
         connection.send({"op": "fail", "step": step, "errno": getattr(error, "errno", None) or 0,
-                         "message": _clip(_describe(error), 1000)})
+                         "message": _clip(error.text if isinstance(error, LoadError) else _describe(error), 1000)})
     finally:
         os._exit(EXIT_FAILED)
 
@@ -1106,7 +1108,37 @@ def run_cold():
     os.set_inheritable(CONTROL_FD, False)
     close_own_descriptors()
     Streams().install()
-    run_job(connection, None)
+    run_job(connection, None, cold_load)
+
+
+def cold_load(frame):
+    """Load in the job's own process what a warm parent would hold for it.
+
+    As in a fork, the job sees the effect of it and nothing else: what was
+    printed meanwhile, exit handlers and signal handlers are dropped.
+    """
+    null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    saved = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 16) for fd in (0, 1, 2)]
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    try:
+        load_modules([str(m["name"]) for m in frame.get("modules") or ()])
+        if frame.get("setup"):
+            run_setup(frame["setup"])
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except Exception:
+                pass
+        if "ctypes" in sys.modules:
+            sys.modules["ctypes"].CDLL(None).fflush(None)
+        for fd, old in zip((0, 1, 2), saved):
+            os.dup2(old, fd)
+            os.close(old)
+        os.close(null)
+    forget_inherited()
+    reset_signals()
 
 
 # --------------------------------------------------------------------------
