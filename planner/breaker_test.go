@@ -189,6 +189,15 @@ func TestBreakerNeverRunsTwoProbes(t *testing.T) {
 	})
 }
 
+// The names are labels of metrics: they must not change.
+func TestNamesOfStatesAndOutcomes(t *testing.T) {
+	got := fmt.Sprint(planner.BreakerClosed, planner.BreakerOpen, planner.BreakerHalfOpen,
+		planner.OutcomeNeutral, planner.OutcomeSuccess, planner.OutcomeFailure)
+	if want := "closed open half-open neutral success failure"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestOutcomeBlamesOnlyTheRung(t *testing.T) {
 	blamed := map[errs.Kind]bool{errs.RungFailed: true, errs.Unavailable: true, errs.Internal: true, errs.Corrupt: true}
 	for _, k := range errs.Kinds() {

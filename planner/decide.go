@@ -34,7 +34,7 @@ func Decide(facts Facts, need Need) (Plan, error) {
 		if v.LeftOut != "" {
 			continue
 		}
-		o := w.onRung(r)
+		o := w.onRung(r, len(plan.Choices) > 0)
 		if len(plan.Choices) == 0 {
 			best = o
 		} else {

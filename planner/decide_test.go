@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-ff860830/banyan/internal/errs"
+	"github.com/seed-ff860830/banyan/kg"
 	"github.com/seed-ff860830/banyan/ontology"
 	"github.com/seed-ff860830/banyan/planner"
 )
@@ -247,6 +248,36 @@ func TestRewardAloneDoesNotPassFiveRanks(t *testing.T) {
 			t.Fatalf("chose %s (%v), though the breaker is open", plan.Rung, err)
 		}
 	})
+}
+
+func TestScoreOfAnImpossibleReward(t *testing.T) {
+	for _, tc := range []struct{ reward, want float64 }{
+		{0.58, 14.2}, {7, 10}, {math.Inf(1), 10}, {-1, 20}, {math.NaN(), 15},
+	} {
+		r := ladder()[1]
+		r.Reward = tc.reward
+		plan, err := planner.Decide(planner.Facts{Language: "python", Graph: &naiveGraph{}, Rungs: []planner.Rung{r}}, planner.Need{Runtime: "python"})
+		if err != nil || plan.Score != tc.want {
+			t.Errorf("reward %v scores %v (%v), want %v", tc.reward, plan.Score, err, tc.want)
+		}
+	}
+}
+
+// A graph that answers badly costs time, it does not make the plan wrong.
+func TestDecideDoesNotBelieveAWrongBase(t *testing.T) {
+	many := make([]string, 10)
+	for i := range many {
+		many[i] = "m" + string(rune('a'+i))
+	}
+	graph := cannedGraph{bases: []kg.Candidate{{ID: "sn_WIDE", Declares: py(append(many, "a")...)}}}
+	plan, err := planner.Decide(planner.Facts{Language: "python", Graph: graph, Rungs: ladder()[1:2]}, planner.Need{Runtime: "python", Capabilities: py("a", "b")})
+	if err != nil || plan.Route != planner.RouteBoot {
+		t.Fatalf("route %s: %v", plan.Route, err)
+	}
+	want := "sn_WIDE is no base: it holds py:ma, py:mb, py:mc, py:md, py:me, py:mf, py:mg, py:mh and 2 more beyond the need"
+	if !slices.Contains(plan.Why, want) {
+		t.Errorf("%q is not in %q", want, plan.Why)
+	}
 }
 
 func TestDecideRefusesWhatMakesNoSense(t *testing.T) {

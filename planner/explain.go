@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-ff860830/banyan/kg"
 	"github.com/seed-ff860830/banyan/ontology"
 )
 
@@ -35,13 +36,13 @@ func rungSentence(r Rung, v RungVerdict) string {
 }
 
 // reuseSentence explains a snapshot that is forked as it is.
-func (w want) reuseSentence(best CandidateVerdict, of int) string {
-	s := fmt.Sprintf("reuse %s: it holds all of %s", best.Snapshot, listed(w.expanded))
+func (w want) reuseSentence(best kg.Candidate, of int) string {
+	s := fmt.Sprintf("reuse %s: it holds all of %s", best.ID, listed(w.expanded))
 	switch {
 	case len(w.expanded) == 0:
-		s = fmt.Sprintf("reuse %s: the job needs nothing but the runtime", best.Snapshot)
+		s = fmt.Sprintf("reuse %s: the job needs nothing but the runtime", best.ID)
 	case w.need.Match == ontology.MatchExact:
-		s = fmt.Sprintf("reuse %s: it was made for just %s", best.Snapshot, listed(w.expanded))
+		s = fmt.Sprintf("reuse %s: it was made for just %s", best.ID, listed(w.expanded))
 	case best.Extra > 0:
 		s += fmt.Sprintf(", and %d more", best.Extra)
 	}

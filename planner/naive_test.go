@@ -107,7 +107,7 @@ func (g *naiveGraph) Bases(l kg.Lookup, k int) []kg.Candidate {
 	var out []kg.Candidate
 	need := g.closed(l.Need)
 	for _, s := range g.Snapshots {
-		if c := g.candidate(s, need); s.forkable(l) && c.Extra == 0 && !isSubset(l.Need, s.provides()) {
+		if c := g.candidate(s, need); s.forkable(l) && c.Extra == 0 {
 			out = append(out, c)
 		}
 	}

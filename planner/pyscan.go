@@ -21,7 +21,7 @@ type pyScanner struct {
 	code  string
 	pos   int
 	depth int  // open brackets
-	start bool // the next token opens a statement
+	start bool // the next token opens a statement, if no bracket is open
 	names []string
 	seen  map[string]bool
 }
@@ -45,10 +45,10 @@ func (s *pyScanner) token() {
 		s.skipComment()
 	case isNewline(c):
 		s.pos++
-		s.start = s.start || s.depth == 0
+		s.start = true
 	case c == ';' || c == ':':
 		s.pos++
-		s.start = s.depth == 0 // ':' also opens the body of "try: import x"
+		s.start = true // ':' also opens the body of "try: import x"
 	case isIdent(c):
 		s.name()
 	case c == '"' || c == '\'':

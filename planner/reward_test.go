@@ -48,6 +48,10 @@ func TestRewardDriftsBackToNeutral(t *testing.T) {
 			t.Errorf("after %s: %v, want %v", tc.after, got, tc.want)
 		}
 	}
+	// An outcome that comes with an older clock does not make the reward older.
+	if back := r.Observe(planner.OutcomeSuccess, t0.Add(-time.Hour)); !near(back.Value(t0), 0.755) {
+		t.Errorf("after a clock that went back: %v, want 0.755", back.Value(t0))
+	}
 	// The next outcome counts from where it has drifted to.
 	next := r.Observe(planner.OutcomeFailure, t0.Add(planner.RewardHalfLife))
 	if got := next.Value(t0.Add(planner.RewardHalfLife)); !near(got, 0.575*0.7) {

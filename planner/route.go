@@ -24,19 +24,39 @@ type want struct {
 	graph    Graph
 }
 
-// option is what one rung can do for a need.
+// option is what one rung can do for a need. A fallback's is quiet: it keeps the
+// choice and spares the explanation, which is most of the work.
 type option struct {
+	quiet      bool
 	choice     Choice
 	candidates []CandidateVerdict
 	why        []string
 }
 
+// say adds a sentence to the explanation.
+func (o *option) say(sentence func() string) {
+	if !o.quiet {
+		o.why = append(o.why, sentence())
+	}
+}
+
+// show adds a snapshot to those that the plan shows.
+func (o *option) show(c kg.Candidate, route Route, ms float64) {
+	if o.quiet || len(o.candidates) == MaxCandidates {
+		return
+	}
+	holds := append([]ontology.Capability{}, c.Declares...) // never nil, never shared
+	o.candidates = append(o.candidates, CandidateVerdict{
+		Snapshot: c.ID, Rung: o.choice.Rung, Route: route, Holds: holds, Extra: c.Extra, ExpectedMS: ms,
+	})
+}
+
 // onRung finds the best route on one rung (DESIGN §7.3).
-func (w want) onRung(r Rung) option {
-	o := option{choice: Choice{Rung: r.Name, Score: r.score(), Missing: []ontology.Capability{}}}
+func (w want) onRung(r Rung, quiet bool) option {
+	o := option{quiet: quiet, choice: Choice{Rung: r.Name, Score: r.score(), Missing: []ontology.Capability{}}}
 	if !r.WarmFork {
 		// Such a rung keeps no warm parent, whatever the graph may hold of it.
-		o.why = append(o.why, fmt.Sprintf("%s starts every job cold", r.Name))
+		o.say(func() string { return fmt.Sprintf("%s starts every job cold", r.Name) })
 		w.boot(r, &o)
 		return o
 	}
@@ -55,31 +75,38 @@ func (w want) lookup(r Rung, cs ...ontology.Capability) kg.Lookup {
 // reuse takes the first snapshot that holds all; the graph answers cheapest first.
 func (w want) reuse(r Rung, o *option) bool {
 	k := MaxCandidates
-	if w.need.Match == ontology.MatchExact {
+	switch {
+	case w.need.Match == ontology.MatchExact:
 		k = maxExact
+	case o.quiet:
+		k = 1
 	}
 	found := w.graph.Supersets(w.lookup(r, w.expanded...), k)
 	fork := r.forkMillis()
 	ms := round(fork.ms, 3)
-	passed := 0
+	var best kg.Candidate
+	good, passed := 0, 0
 	for _, c := range found[:min(k, len(found))] {
-		if len(o.candidates) == MaxCandidates {
-			break
-		}
 		if reason := w.notExact(c); reason != "" {
 			if passed++; passed <= MaxCandidates {
-				o.why = append(o.why, fmt.Sprintf("%s is passed over: %s", c.ID, reason))
+				o.say(func() string { return fmt.Sprintf("%s is passed over: %s", c.ID, reason) })
 			}
 			continue
 		}
-		o.candidates = append(o.candidates, verdict(c, r.Name, RouteReuse, ms))
+		if good++; good == 1 {
+			best = c
+		}
+		o.show(c, RouteReuse, ms)
+		if o.quiet || good == MaxCandidates {
+			break
+		}
 	}
-	if len(o.candidates) == 0 {
+	if good == 0 {
 		return false
 	}
-	best := o.candidates[0]
-	o.choice.Route, o.choice.Snapshot, o.choice.ExpectedMS = RouteReuse, best.Snapshot, ms
-	o.why = append(o.why, w.reuseSentence(best, len(o.candidates)), reuseCost(fork))
+	o.choice.Route, o.choice.Snapshot, o.choice.ExpectedMS = RouteReuse, best.ID, ms
+	o.say(func() string { return w.reuseSentence(best, good) })
+	o.say(func() string { return reuseCost(fork) })
 	return true
 }
 
@@ -112,13 +139,11 @@ func (w want) branch(r Rung, o *option) bool {
 	for _, c := range found[:min(MaxCandidates, len(found))] {
 		missing, imports, reason := w.missingFrom(r, c, versions)
 		if reason != "" {
-			o.why = append(o.why, fmt.Sprintf("%s is no base: %s", c.ID, reason))
+			o.say(func() string { return fmt.Sprintf("%s is no base: %s", c.ID, reason) })
 			continue
 		}
 		ms := round(imports.ms+2*fork.ms, 3)
-		if len(o.candidates) < MaxCandidates {
-			o.candidates = append(o.candidates, verdict(c, r.Name, RouteBranch, ms))
-		}
+		o.show(c, RouteBranch, ms)
 		if best == nil || ms < best.ExpectedMS {
 			best = &Choice{Rung: r.Name, Route: RouteBranch, Base: c.ID, Missing: missing, ExpectedMS: ms, Score: r.score()}
 			loads = imports
@@ -128,7 +153,8 @@ func (w want) branch(r Rung, o *option) bool {
 		return false
 	}
 	o.choice = *best
-	o.why = append(o.why, w.branchSentence(o), branchCost(loads, fork))
+	o.say(func() string { return w.branchSentence(o) })
+	o.say(func() string { return branchCost(loads, fork) })
 	return true
 }
 
@@ -183,13 +209,6 @@ func (w want) boot(r Rung, o *option) {
 		o.choice.Missing = []ontology.Capability{}
 	}
 	o.choice.ExpectedMS = round(start.ms+imports.ms+fork.ms, 3)
-	o.why = append(o.why, w.bootSentence(r), bootCost(start, imports, fork))
-}
-
-func verdict(c kg.Candidate, rung ontology.RungName, route Route, ms float64) CandidateVerdict {
-	holds := slices.Clone(c.Declares)
-	if holds == nil {
-		holds = []ontology.Capability{}
-	}
-	return CandidateVerdict{Snapshot: c.ID, Rung: rung, Route: route, Holds: holds, Extra: c.Extra, ExpectedMS: ms}
+	o.say(func() string { return w.bootSentence(r) })
+	o.say(func() string { return bootCost(start, imports, fork) })
 }

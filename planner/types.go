@@ -39,8 +39,10 @@ type Rung struct {
 	Callbacks  bool               `json:"callbacks,omitempty"`
 	ThirdParty bool               `json:"third_party,omitempty"`
 	Network    bool               `json:"network,omitempty"`
-	WarmFork   bool               `json:"warm_fork,omitempty"`
-	Branch     bool               `json:"branch,omitempty"`
+	// WarmFork says that the rung keeps warm parents; without it every job
+	// boots, and the graph is not asked.
+	WarmFork bool `json:"warm_fork,omitempty"`
+	Branch   bool `json:"branch,omitempty"`
 	// Unavailable says why the rung cannot run here; "" if it can.
 	Unavailable string `json:"unavailable,omitempty"`
 	// BreakerOpen says why the breaker keeps the rung out; "" if it does not.
@@ -70,6 +72,9 @@ const (
 )
 
 // Choice is one way to run the job; a plan has a best one and fallbacks.
+// Missing is sorted, without bundles, and never nil: empty on reuse, all of the
+// need on boot. ExpectedMS is what the job waits until its code starts, a branch
+// counted as made first and then forked.
 type Choice struct {
 	Rung       ontology.RungName     `json:"rung"`
 	Route      Route                 `json:"route"`
