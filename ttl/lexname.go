@@ -79,17 +79,15 @@ func (r *Reader) makeIRI(raw []byte, escaped bool) (string, bool) {
 	return s, true
 }
 
-// readName reads a prefixed name, or a word that is followed by no colon. The
-// word stays valid until the next read.
+// readName reads a prefixed name. If there is a word without a colon instead,
+// it returns the word, valid until the next read, and leaves pos before it.
 func (r *Reader) readName() (iri string, word []byte, ok bool) {
 	i, wide, ok := r.scanPrefix()
 	if !ok {
 		return "", nil, false
 	}
 	if r.buf[i] != ':' {
-		word := r.buf[r.pos:i]
-		r.pass(i, wide)
-		return "", word, true
+		return "", r.buf[r.pos:i], true
 	}
 	colon := i - r.pos
 	i, escaped, wideLocal, ok := r.scanLocal(i + 1)
@@ -262,6 +260,9 @@ func (r *Reader) readBlankLabel() (string, bool) {
 	i, wide, good := r.pos+2, false, 2
 	for {
 		rel := i - r.pos
+		if rel > r.lim.IRIBytes+escapeSlack {
+			return "", r.overLimit("IRIBytes")
+		}
 		switch c := r.buf[i]; {
 		case is(c, className) && (c != '-' || rel > 2):
 			i++

@@ -56,8 +56,10 @@ func (r *Reader) readNumber() (Term, bool) {
 	switch {
 	case over:
 		return Term{}, r.overLimit("LiteralBytes")
+	case n == 0 && r.buf[r.pos] == '.':
+		return Term{}, r.unexpected("an object")
 	case n == 0:
-		return Term{}, r.fail(r.pos, "expected digits of a number, found %s", r.found())
+		return Term{}, r.fail(r.pos, "expected digits behind this sign")
 	}
 	t := Term{Kind: Literal, Value: r.text(r.buf[r.pos : r.pos+n]), Datatype: datatype}
 	r.pos += n

@@ -113,8 +113,10 @@ func (r *Reader) readStatement() bool {
 		case word == nil:
 			return r.setSubject(Term{Kind: IRI, Value: iri})
 		case bytes.EqualFold(word, []byte("prefix")):
+			r.pos += len(word)
 			return r.readPrefix()
 		case bytes.EqualFold(word, []byte("base")):
+			r.pos += len(word)
 			return r.readBase()
 		}
 		return r.badWord(word, "a subject or a directive")
@@ -145,6 +147,7 @@ func (r *Reader) readVerb() bool {
 		case word == nil:
 			r.pred = Term{Kind: IRI, Value: iri}
 		case string(word) == "a":
+			r.pos++
 			r.pred = termType
 		default:
 			return r.badWord(word, "a predicate")
@@ -174,8 +177,10 @@ func (r *Reader) readObject() bool {
 		case word == nil:
 			return r.setObject(Term{Kind: IRI, Value: iri}, at)
 		case string(word) == "true":
+			r.pos += len(word)
 			return r.setObject(Term{Kind: Literal, Value: "true", Datatype: XSDBoolean}, at)
 		case string(word) == "false":
+			r.pos += len(word)
 			return r.setObject(Term{Kind: Literal, Value: "false", Datatype: XSDBoolean}, at)
 		}
 		return r.badWord(word, "an object")
@@ -338,11 +343,11 @@ func (r *Reader) startsObject(c byte) bool {
 	return is(c, classAlpha|classDigit) || c >= 0x80 || bytes.IndexByte([]byte("<\"':+-._[("), c) >= 0
 }
 
-// badWord fails for a word that is neither a name nor a keyword. pos is
-// behind it.
+// badWord fails for a word, before which pos is, that is neither a name nor a
+// keyword.
 func (r *Reader) badWord(word []byte, want string) bool {
 	if len(word) == 0 {
 		return r.unexpected(want)
 	}
-	return r.fail(r.pos-len(word), "expected %s, found the word %q; a name has a prefix and ':'", want, clip(word))
+	return r.fail(r.pos, "expected %s, found the word %q; a name has a prefix and ':'", want, clip(word))
 }
