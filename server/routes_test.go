@@ -69,7 +69,10 @@ func TestWarmAndBranchSayWhetherTheyMadeIt(t *testing.T) {
 		var from ontology.SnapshotID
 		var need []string
 		r := start(t, &fake{
-			warm: func(_ context.Context, w banyan.WarmRequest) (banyan.Snapshot, error) { need = w.Need; return snap, nil },
+			warm: func(_ context.Context, w banyan.WarmRequest) (banyan.Snapshot, error) {
+				need = w.Need
+				return snap, nil
+			},
 			branch: func(_ context.Context, id ontology.SnapshotID, w banyan.WarmRequest) (banyan.Snapshot, error) {
 				from, need = id, w.Need
 				return snap, nil
