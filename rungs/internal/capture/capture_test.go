@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 
 	"github.com/seed-ff860830/banyan/rungs/internal/capture"
 )
@@ -188,5 +189,25 @@ func TestLargeInputArrivesWhole(t *testing.T) {
 	io.Finish(time.Second)
 	if !bytes.Equal(io.Stdout.Bytes(), data) {
 		t.Errorf("%d bytes came back of %d", len(io.Stdout.Bytes()), len(data))
+	}
+}
+
+// A program that gets EAGAIN from its standard output loses text.
+func TestTheChildsEndsBlock(t *testing.T) {
+	io, err := capture.Open(nil, 10, 100, noFlood)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer io.Close()
+	for i, f := range io.Child {
+		raw, err := f.SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = raw.Control(func(fd uintptr) {
+			if flags, err := unix.FcntlInt(fd, unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK != 0 {
+				t.Errorf("descriptor %d does not block (%v)", i, err)
+			}
+		})
 	}
 }

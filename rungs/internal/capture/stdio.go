@@ -3,6 +3,7 @@ package capture
 import (
 	"errors"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -31,7 +32,11 @@ func Open(stdin []byte, keep, flood int64, onFlood func()) (*Stdio, error) {
 	inR, inW, err1 := pipe()
 	outR, outW, err2 := pipe()
 	errR, errW, err3 := pipe()
-	if err := errors.Join(err1, err2, err3); err != nil {
+	err := errors.Join(err1, err2, err3)
+	if err == nil {
+		err = errors.Join(blocking(inR), blocking(outW), blocking(errW))
+	}
+	if err != nil {
 		for _, f := range files {
 			_ = f.Close()
 		}
@@ -43,6 +48,18 @@ func Open(stdin []byte, keep, flood int64, onFlood func()) (*Stdio, error) {
 		Stderr: Start(errR, keep, flood, onFlood),
 		stdin:  Feed(inW, stdin),
 	}, nil
+}
+
+// blocking puts a child's end into the mode that programs expect. Go makes its
+// pipes non-blocking, and the mode goes with the open file to whoever gets it.
+func blocking(f *os.File) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var inner error
+	err = raw.Control(func(fd uintptr) { inner = syscall.SetNonblock(int(fd), false) })
+	return errors.Join(err, inner)
 }
 
 // CloseChild closes the child's ends. Call it as soon as the child has them

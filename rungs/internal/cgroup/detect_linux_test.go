@@ -43,21 +43,6 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-func TestParseBase(t *testing.T) {
-	o := owner{12, 345, 4026531836}
-	if got, ok := parseBase(o.baseName()); !ok || got != o {
-		t.Errorf("parseBase(baseName) = %v, %v", got, ok)
-	}
-	for _, name := range []string{
-		"", "banyan", "banyan-1-2-3", "xbanyan-1-2-3-4", "banyan-1-2-3-4x", "banyan-0-2-3-4", "banyan-1-2-0-4", "banyan--2-3-4",
-		"banyan-1-2-3-4-5", "banyan-9999999999-2-3-4", "banyan-1-99999999999999999999-3-4", "Banyan-1-2-3-4", "banyan-1-2-3-4\n",
-	} {
-		if o, ok := parseBase(name); ok {
-			t.Errorf("parseBase(%q) = %v", name, o)
-		}
-	}
-}
-
 func TestOuter(t *testing.T) {
 	for own, want := range map[string]string{
 		"/c/svc":                                "/c/svc",

@@ -16,7 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-ff860830/banyan/internal/errs"
+	"github.com/seed-ff860830/banyan/rungs/internal/owner"
 )
+
+// prefix is what the names of bases begin with.
+const prefix = "banyan"
 
 // hierarchy is one tree of groups that the leaves live in.
 type hierarchy struct {
@@ -32,7 +36,7 @@ func (h *hierarchy) has(c Controller) bool { return slices.Contains(h.controller
 // Manager makes leaves. Its methods are safe for concurrent use.
 type Manager struct {
 	root   string
-	me     owner
+	me     owner.Owner
 	trees  []*hierarchy
 	report Report
 
@@ -45,7 +49,7 @@ type Manager struct {
 // required controller that is missing, unless cfg.Degraded; with it a Manager
 // without any controller can be the result, and its leaves hold nothing.
 func Open(cfg Config) (*Manager, error) {
-	me, err := self(cfg.Root)
+	me, err := owner.Self(cfg.Root)
 	if err != nil {
 		return nil, errs.Wrap(errs.Unavailable, err, "this process cannot be identified in /proc")
 	}
@@ -54,7 +58,7 @@ func Open(cfg Config) (*Manager, error) {
 	if err != nil {
 		mounts = nil // no /proc/self/cgroup: a kernel without control groups
 	}
-	missing := m.claim(mounts, cfg.all(), me.baseName())
+	missing := m.claim(mounts, cfg.all(), me.Name(prefix))
 	m.probe(missing)
 	for _, c := range cfg.all() {
 		if why, ok := missing[c]; ok {
@@ -253,8 +257,8 @@ func (m *Manager) Sweep(ctx context.Context) (removed []string, err error) {
 			continue
 		}
 		for _, e := range entries {
-			o, ours := parseBase(e.Name())
-			if !ours || !e.IsDir() || !o.gone(m.root, m.me) {
+			o, ours := owner.Parse(prefix, e.Name())
+			if !ours || !e.IsDir() || !o.Gone(m.root, m.me) {
 				continue
 			}
 			dir := path.Join(h.own, e.Name())

@@ -15,6 +15,8 @@ import (
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"github.com/seed-ff860830/banyan/rungs/internal/owner"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -140,7 +142,7 @@ func TestB19_KillFindsWhatCalledSetsid(t *testing.T) {
 				t.Error("the leaf is not empty after Kill")
 			}
 			// Its parent is gone, so it is a zombie at the most.
-			if _, state, err := startTime("", pid); err == nil && state != "Z" && state != "X" {
+			if _, state, err := owner.StartTime("", pid); err == nil && state != "Z" && state != "X" {
 				t.Errorf("process %d is in state %s", pid, state)
 			}
 		})
@@ -175,13 +177,13 @@ func TestSweepEndsWhatADeadDaemonLeft(t *testing.T) {
 	if err := dead.Start(); err != nil {
 		t.Fatal(err)
 	}
-	start, _, err := startTime("", dead.Process.Pid)
+	start, _, err := owner.StartTime("", dead.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = in.Close()
 	_ = dead.Wait()
-	orphaned := owner{dead.Process.Pid, start, m.me.ns}.baseName()
+	orphaned := owner.Owner{PID: dead.Process.Pid, Start: start, NS: m.me.NS}.Name(prefix)
 	crashed := &Manager{me: m.me}
 	for _, h := range m.trees {
 		c := *h

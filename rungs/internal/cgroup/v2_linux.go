@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/seed-ff860830/banyan/rungs/internal/owner"
 )
 
 // daemonGroup is the leaf that the daemon itself moves to on version 2, where
@@ -19,7 +21,7 @@ const daemonGroup = "daemon"
 // the daemon's own leaf back to the group that the bases lie in.
 func outer(own string) string {
 	base := path.Dir(own)
-	if _, ours := parseBase(path.Base(base)); ours && path.Base(own) == daemonGroup {
+	if _, ours := owner.Parse(prefix, path.Base(base)); ours && path.Base(own) == daemonGroup {
 		return path.Dir(base)
 	}
 	return own
