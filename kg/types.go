@@ -24,6 +24,10 @@ type Snapshot struct {
 	CreatedAt     time.Time
 	ExpiresAt     time.Time // zero if it does not expire by age
 	Node          string    // the host it lives on
+	// StateChangedAt is when State became what it is, StateReason why; both
+	// may be empty.
+	StateChangedAt time.Time
+	StateReason    string
 }
 
 // Capability is what the graph knows of one capability.
@@ -48,6 +52,17 @@ type Runtime struct {
 	// StandardModules are the modules that come with the runtime: cheap to
 	// import, so never a reason for a snapshot when a need is only inferred.
 	StandardModules []string
+}
+
+// RungFacts are what this host's daemon found out about a rung (class bn:Rung).
+type RungFacts struct {
+	Name      ontology.RungName
+	Label     string
+	Rank      int
+	Isolation ontology.Isolation
+	WarmFork  bool   // it has bn:WarmForkFanoutCapability
+	Available bool   // its probe succeeded
+	Reason    string // why it is not available
 }
 
 // Lookup asks the capability index (DESIGN §3, questions 1 and 2).
