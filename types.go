@@ -197,8 +197,8 @@ type Report struct {
 }
 
 // ImportOptions say how a file is imported. Graph is the named graph to
-// replace ("" derives it from Name); Format is "turtle", "ntriples" or "json"
-// ("" goes by Name's ending).
+// replace ("" derives it from Name); Format is "turtle" or "ntriples" ("" goes by
+// Name's ending, and is Turtle where that says nothing).
 type ImportOptions struct {
 	Name   string
 	Graph  ontology.IRI

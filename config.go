@@ -1,0 +1,117 @@
+package banyan
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/seed-ff860830/banyan/internal/errs"
+	"github.com/seed-ff860830/banyan/rungs"
+)
+
+// Config says how an engine is opened. The zero value of each field but Dir
+// takes its default.
+type Config struct {
+	// Dir is the data folder. It is made if it is missing, readable by its
+	// owner only.
+	Dir string
+	// InMemory keeps the graph in memory; nothing survives Close. For tests and
+	// throw-away engines.
+	InMemory bool
+	// Node names this host in the graph; default the host's name.
+	Node string
+	// Logger takes the engine's log; default discards it.
+	Logger *slog.Logger
+	// AllowLocal offers the local rung, which has no walls.
+	AllowLocal bool
+	// AllowDegraded lets a rung run jobs with a wall missing; each result then
+	// names it.
+	AllowDegraded bool
+	// Python overrides the executable of the built-in runtime "python".
+	Python string
+	// MaxParents bounds the live warm parents; default by memory, at least 4.
+	MaxParents int
+	// MaxRunning bounds the jobs that run at once; default 32 a core.
+	MaxRunning int
+	// MaxQueued bounds the jobs that wait for a place; default 4×MaxRunning.
+	MaxQueued int
+	// Idle closes a parent that was not used for so long; default 30 minutes.
+	Idle time.Duration
+	// MaxAge lets a parent take no new job after so long; default 1 hour.
+	MaxAge time.Duration
+	// BootTimeout bounds boot and branch; default 2 minutes.
+	BootTimeout time.Duration
+	// Tick is the period of upkeep: reaping, probing, pruning; default 5 s.
+	Tick time.Duration
+	// KeepRetired bounds how many snapshots that are gone stay in the graph for
+	// their lineage; default 10,000.
+	KeepRetired int
+	// Rungs replaces the rungs the engine would make itself. The engine closes
+	// them.
+	Rungs []rungs.Rung
+}
+
+// Default returns the configuration for a data folder with every default
+// filled in.
+func Default(dir string) Config {
+	return Config{Dir: dir}.withDefaults()
+}
+
+// withDefaults returns a copy with every zero field filled in.
+func (c Config) withDefaults() Config {
+	setDefault(&c.Logger, slog.New(slog.DiscardHandler))
+	if c.Node == "" {
+		if c.Node, _ = os.Hostname(); c.Node == "" {
+			c.Node = "localhost"
+		}
+	}
+	setDefault(&c.MaxParents, max(4, min(64, int(memoryBytes()/(512<<20)))))
+	setDefault(&c.MaxRunning, 32*runtime.NumCPU())
+	setDefault(&c.MaxQueued, 4*c.MaxRunning)
+	setDefault(&c.Idle, 30*time.Minute)
+	setDefault(&c.MaxAge, time.Hour)
+	setDefault(&c.BootTimeout, 2*time.Minute)
+	setDefault(&c.Tick, 5*time.Second)
+	setDefault(&c.KeepRetired, 10_000)
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Validate returns an error that names each setting that cannot be.
+func (c Config) Validate() error {
+	var parts []errs.Part
+	bad := func(setting, format string, args ...any) {
+		parts = append(parts, errs.Part{Pointer: setting, Detail: fmt.Sprintf(format, args...)})
+	}
+	if c.Dir == "" && !c.InMemory {
+		bad("Dir", "a data folder is needed unless InMemory is set")
+	}
+	for _, n := range []struct {
+		name  string
+		value int
+	}{{"MaxParents", c.MaxParents}, {"MaxRunning", c.MaxRunning}, {"MaxQueued", c.MaxQueued}, {"KeepRetired", c.KeepRetired}} {
+		if n.value < 1 || n.value > 1_000_000 {
+			bad(n.name, "%d is not between 1 and 1,000,000", n.value)
+		}
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"Idle", c.Idle}, {"MaxAge", c.MaxAge}, {"BootTimeout", c.BootTimeout}, {"Tick", c.Tick}} {
+		if d.value < 10*time.Millisecond || d.value > 30*24*time.Hour {
+			bad(d.name, "%v is not between 10 ms and 30 days", d.value)
+		}
+	}
+	if len(parts) > 0 {
+		return errs.New(errs.Invalid, "the configuration has %d wrong settings", len(parts)).WithParts(parts...)
+	}
+	return nil
+}

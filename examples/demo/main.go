@@ -1,0 +1,30 @@
+// Command demo runs Banyan's main job end to end on this machine: it imports
+// declarations from Turtle, lets the planner find or make a warm parent, forks
+// it fifty times for a real pandas analysis, branches it, and prints the tree
+// out of the graph beside what it measured.
+//
+//	go run ./examples/demo
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	var o options
+	flag.IntVar(&o.forks, "forks", 50, "how many times the warm parent is forked")
+	flag.IntVar(&o.cold, "cold", 5, "how many times a cold process runs the same analysis")
+	flag.StringVar(&o.dir, "examples", "examples", "the folder with the declarations, the script and the data")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := demo(ctx, os.Stdout, o); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		stop()
+		os.Exit(1)
+	}
+}
