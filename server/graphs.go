@@ -155,8 +155,10 @@ func graphParameter(q url.Values) (ontology.IRI, error) {
 func validScheme(s string) bool {
 	for i := range len(s) {
 		c := s[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if !letter && (i == 0 || !(c >= '0' && c <= '9' || strings.IndexByte("+-.", c) >= 0)) {
+		switch letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'; {
+		case letter:
+		case i > 0 && (c >= '0' && c <= '9' || strings.IndexByte("+-.", c) >= 0):
+		default:
 			return false
 		}
 	}

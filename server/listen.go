@@ -13,7 +13,8 @@ import (
 // address that another machine could reach: whoever can reach an execute
 // endpoint can run code. An empty host means every address, and so is refused;
 // a name is only trusted if it is localhost, since no other is sure to stay on
-// this machine.
+// this machine. A unix socket is guarded by the permissions of its file, which
+// are the caller's to set.
 func CheckListen(addr string, hasToken bool) error {
 	if strings.HasPrefix(addr, "unix:") {
 		return nil

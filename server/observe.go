@@ -103,13 +103,23 @@ func (s *Server) logRequest(o observed, id string, err error, took time.Duration
 		slog.Int("status", status), slog.Int64("bytes", bytes), slog.Float64("duration_ms", float64(took.Microseconds())/1000),
 	}
 	if err != nil {
-		attrs = append(attrs, slog.String("kind", errs.KindOf(err).String()), slog.String("error", err.Error()))
+		attrs = append(attrs, slog.String("kind", errs.KindOf(err).String()), slog.String("error", bounded(err.Error())))
 		if status >= http.StatusInternalServerError || errors.As(err, new(errCommitted)) {
 			level = slog.LevelError
 		}
 	}
 	// The request's context may be over; the line is written all the same.
 	s.cfg.Logger.LogAttrs(context.WithoutCancel(o.r.Context()), level, "request", attrs...)
+}
+
+// maxLogged bounds an error's text in the log, in bytes; a panic's stack fits.
+const maxLogged = 16 << 10
+
+func bounded(s string) string {
+	if len(s) > maxLogged {
+		return strings.ToValidUTF8(s[:maxLogged], "") + "…"
+	}
+	return s
 }
 
 // knownMethod keeps a caller's own words out of log and labels.

@@ -352,3 +352,61 @@ func (r *rig) raw(pieces ...string) string {
 	}
 	return line
 }
+
+func TestEngineErrorsComeThroughEveryRoute(t *testing.T) {
+	r := start(t, &fake{ready: func() error { return errUnforeseen }}, nil)
+	snap := "/v1/snapshots/" + snapID
+	for _, tc := range []struct{ method, path, body string }{
+		{"POST", "/v1/execute", "{}"}, {"POST", "/v1/plan", "{}"}, {"POST", "/v1/warm", "{}"}, {"POST", snap + "/branch", "{}"},
+		{"GET", "/v1/snapshots", ""}, {"GET", snap, ""}, {"GET", snap + "/lineage", ""}, {"DELETE", snap, ""},
+		{"GET", "/v1/status", ""}, {"GET", "/v1/rungs", ""}, {"GET", "/v1/doctor", ""}, {"POST", "/v1/reap", ""},
+		{"GET", "/graphs", ""}, {"PUT", "/graphs?graph=urn:x", "x"}, {"GET", "/readyz", ""},
+	} {
+		header := "Content-Type: application/json"
+		status, kind := 500, "corrupt"
+		if tc.path == "/readyz" {
+			status, kind = 503, "unavailable"
+		}
+		if p := r.trouble(r.do(tc.method, tc.path, tc.body, header), status); p.Kind != kind {
+			t.Errorf("%s %s: %+v", tc.method, tc.path, p)
+		}
+		sep := "?"
+		if strings.Contains(tc.path, "?") {
+			sep = "&"
+		}
+		p := r.trouble(r.do(tc.method, tc.path+sep+"nope=1", tc.body, header), 400)
+		if len(p.Errors) != 1 || p.Errors[0].Pointer != "?nope" {
+			t.Errorf("%s %s?nope: %+v", tc.method, tc.path, p)
+		}
+	}
+}
+
+func TestErrorsOfContextsGetAKind(t *testing.T) {
+	for err, status := range map[error]int{
+		fmt.Errorf("run: %w", context.DeadlineExceeded): 503,
+		fmt.Errorf("run: %w", context.Canceled):         499,
+	} {
+		r := start(t, failing(err), nil)
+		r.trouble(r.do("POST", "/v1/execute", `{"code":"1"}`), status)
+	}
+}
+
+func TestPanicInTheMiddleOfAnAnswerBreaksItOff(t *testing.T) {
+	r := start(t, &fake{export: func(_ context.Context, w io.Writer, _ banyan.ExportOptions) error {
+		if _, err := io.WriteString(w, strings.Repeat("x", 1<<20)); err != nil {
+			return err
+		}
+		panic("secret of the engine")
+	}}, nil)
+	if a := r.do("GET", "/graphs", ""); a.err == nil || strings.Contains(a.body, "secret") {
+		t.Errorf("%d, %d bytes, %v", a.status, len(a.body), a.err)
+	}
+	eventually(t, "the panic is logged", func() bool { return strings.Contains(r.log.String(), "secret of the engine") })
+}
+
+func TestEmptyExportHasAStatus(t *testing.T) {
+	r := start(t, &fake{export: func(context.Context, io.Writer, banyan.ExportOptions) error { return nil }}, nil)
+	if a := r.do("GET", "/graphs", ""); a.status != 200 || a.body != "" || a.header.Get("Content-Type") != "application/n-quads" {
+		t.Errorf("%d %q %v", a.status, a.body, a.header)
+	}
+}

@@ -23,7 +23,9 @@ type route struct {
 }
 
 // template is the path as documents write it.
-func (rt route) template() string { return strings.ReplaceAll(rt.path, ":id", "{id}") }
+func (rt route) template() string { return template(rt.path) }
+
+func template(path string) string { return strings.ReplaceAll(path, ":id", "{id}") }
 
 // routes are all that is served.
 func (s *Server) routes() []route {
@@ -53,7 +55,8 @@ func (s *Server) routes() []route {
 func (s *Server) newRouter() http.Handler {
 	e := echo.New()
 	e.Logger.SetOutput(io.Discard)
-	e.HTTPErrorHandler = func(err error, c echo.Context) { s.fail(c.Response(), c.Request(), err) }
+	// Nothing comes here, as observe answers every error; a gap would be hidden, not shown.
+	e.HTTPErrorHandler = func(err error, c echo.Context) { _ = s.fail(c.Response(), c.Request(), err) }
 	free := map[string]route{}
 	for _, rt := range s.routes() {
 		e.Add(rt.method, rt.path, s.adapt(rt))
@@ -113,7 +116,7 @@ func (s *Server) observeEcho(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		res := c.Response()
 		s.observe(observed{
-			w: res, r: c.Request(), route: c.Path(), unmatched: c.Path() == "",
+			w: res, r: c.Request(), route: template(c.Path()), unmatched: c.Path() == "",
 			handle: func() error { return routerError(next(c)) },
 			sent:   func() (int, int64) { return res.Status, res.Size },
 			begun:  func() bool { return res.Committed },

@@ -331,7 +331,7 @@ func TestAccessLogKnowsTemplatesOnly(t *testing.T) {
 		Bytes     int64
 	}
 	eventually(t, "a log line", func() bool { return json.Unmarshal([]byte(r.log.String()), &line) == nil })
-	if line.RequestID != "the-id" || line.Method != http.MethodGet || line.Route != "/v1/snapshots/:id" || line.Status != 200 || line.Bytes == 0 {
+	if line.RequestID != "the-id" || line.Method != http.MethodGet || line.Route != "/v1/snapshots/{id}" || line.Status != 200 || line.Bytes == 0 {
 		t.Errorf("line %+v", line)
 	}
 	if strings.Contains(r.log.String(), snapID) {

@@ -187,7 +187,7 @@ func TestForeignAddressIsRefusedWithoutToken(t *testing.T) {
 		&net.UnixAddr{Name: "x"}:                         200,
 		nil:                                              403,
 	} {
-		r, err := http.NewRequestWithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, addr), "GET", "/readyz", http.NoBody)
+		r, err := http.NewRequestWithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, addr), http.MethodGet, "/readyz", http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -94,7 +94,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	}
 	s.drain(srv, cut)
 	for range running {
-		<-ended
+		_ = <-ended // what Shutdown makes them return
 	}
 	if failed != nil {
 		return errs.Wrap(errs.Unavailable, failed, "a listener failed")

@@ -58,13 +58,16 @@ func (s *Server) prepare(t task, c *call) (prepared, error) {
 	if _, err := c.query(); err != nil {
 		return nil, err
 	}
+	if _, err := mediaType(c.r.Header, typeJSON); err != nil {
+		return nil, err // before the body is read
+	}
 	var err error
 	if c.body, err = s.readBody(c); err != nil {
 		return nil, err
 	}
 	if len(c.body) == 0 && t.emptyBody {
 		c.body = []byte("{}")
-		c.r.Header.Set("Content-Type", "application/json")
+		c.r.Header.Set("Content-Type", typeJSON)
 	}
 	return t.prepare(c)
 }
