@@ -1,0 +1,73 @@
+package pyhost
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/seed-ff860830/banyan/rungs/agent"
+)
+
+// SourceFile returns the agent's source as a sealed memory file, so that
+// nobody can change on disk what the daemon runs. Each process that opens it
+// by agent.SourcePath reads it from its beginning.
+func SourceFile() (*os.File, error) {
+	fd, err := unix.MemfdCreate("banyan-agent", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, fmt.Errorf("make memory file: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "banyan-agent")
+	_, err = f.Write(agent.Source)
+	if err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE|unix.F_SEAL_GROW|unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("write memory file: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+// Starter starts processes from one thread that lives as long as it does. The
+// kernel sends a parent-death signal when the *thread* that forked ends, and
+// the Go runtime's threads come and go.
+type Starter struct {
+	work chan func()
+	done chan struct{}
+	stop sync.Once
+}
+
+// NewStarter starts the thread. Close ends it.
+func NewStarter() *Starter {
+	s := &Starter{work: make(chan func()), done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		for f := range s.work {
+			f()
+		}
+	}()
+	return s
+}
+
+// Start is os.StartProcess on the Starter's thread. It must not be called
+// after Close.
+func (s *Starter) Start(exe string, argv []string, attr *os.ProcAttr) (p *os.Process, err error) {
+	ran := make(chan struct{})
+	s.work <- func() {
+		defer close(ran)
+		p, err = os.StartProcess(exe, argv, attr)
+	}
+	<-ran
+	return p, err
+}
+
+// Close ends the thread, and with it every process that was started with a
+// parent-death signal and still runs. Closing again does nothing.
+func (s *Starter) Close() {
+	s.stop.Do(func() { close(s.work) })
+	<-s.done
+}
