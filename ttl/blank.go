@@ -30,21 +30,23 @@ func ValidBlankLabel(label string) bool {
 	return label != "" && label[len(label)-1] != '.'
 }
 
-const (
-	anonMark = "anon-"
-	anonText = anonMark + "x"
-)
+// anonMark begins the labels under which others are written down.
+const anonMark = "anon-"
 
 // WritableLabel returns the label under which a blank node is written down: the
-// label itself where it can be, "anon-7" for the seventh generated one, and
-// "anon-x" and hexadecimal digits for all else, among it labels that begin
-// with "anon-". Two labels never become the same one.
+// label itself where it can be, "anon-7" for the seventh generated one,
+// "anon-_" and the label for one that begins with "anon-", and "anon-x" and
+// hexadecimal digits for what cannot stand in a document. Two labels never
+// become the same one, and it needs no memory of those before.
 func WritableLabel(label string) string {
-	if !strings.HasPrefix(label, anonMark) && ValidBlankLabel(label) {
+	if ValidBlankLabel(label) {
+		if strings.HasPrefix(label, anonMark) {
+			return anonMark + "_" + label
+		}
 		return label
 	}
 	if n, ok := strings.CutPrefix(label, generatedMark); ok && n != "" && strings.Trim(n, "0123456789") == "" {
 		return anonMark + n
 	}
-	return anonText + hex.EncodeToString([]byte(label))
+	return anonMark + "x" + hex.EncodeToString([]byte(label))
 }

@@ -59,7 +59,7 @@ func TestPositionsFarIntoADocument(t *testing.T) {
 
 func TestExcerpt(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{"<a:s> <a:p> 1 .\n<a:\u00e9> <a:p> !\n", "<a:\u00e9> <a:p> !\n             ^"},
+		{"<a:s> <a:p> 1 .\n<a:\u00e9> <a:p> !\n", "<a:\u00e9> <a:p> !\n            ^"},
 		{"<a:s>\t\x1b[31m", "<a:s> \uFFFD[31m\n      ^"}, // no escape reaches a terminal
 		{"<a:s> <a:p> \xff\xfe", "<a:s> <a:p> \uFFFD\uFFFD\n            ^"},
 		{"<a:s> <a:p> " + strings.Repeat("<a:o>,", 50) + "!" + strings.Repeat("x", 100), "…" + strings.Repeat("<a:o>,", 50)[260:] + "!" + strings.Repeat("x", 39) + "…\n" + strings.Repeat(" ", 41) + "^"},
