@@ -1,0 +1,193 @@
+package forkserver
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/seed-ff860830/banyan/internal/errs"
+	"github.com/seed-ff860830/banyan/ontology"
+	"github.com/seed-ff860830/banyan/rungs"
+	"github.com/seed-ff860830/banyan/rungs/internal/cgroup"
+)
+
+// Name is the rung's name.
+const Name = ontology.RungName("forkserver")
+
+// Rung is the forkserver rung. Its methods are safe for concurrent use.
+type Rung struct {
+	cfg    Config
+	uids   *uids
+	filter []byte // the seccomp filter; nil if there is none for this machine
+
+	mu      sync.Mutex
+	closed  bool
+	host    *host
+	parents map[*parent]struct{}
+	probed  time.Time
+	probe   error
+	trial   sync.Mutex // one probe at a time
+	trunks  sync.WaitGroup
+}
+
+// host is what the rung holds of this machine once it has been needed.
+type host struct {
+	spawner *spawner
+	groups  *cgroup.Manager
+	source  *os.File
+}
+
+var _ rungs.Rung = (*Rung)(nil)
+
+// New returns the rung. It touches nothing of the machine: Probe and Boot do.
+func New(cfg Config) (*Rung, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	return &Rung{
+		cfg:     cfg,
+		uids:    newUIDs(cfg.UIDBase, cfg.UIDCount),
+		filter:  seccompFilter(),
+		parents: map[*parent]struct{}{},
+	}, nil
+}
+
+// Name returns "forkserver".
+func (r *Rung) Name() ontology.RungName { return Name }
+
+// Traits says what the rung offers.
+func (r *Rung) Traits() rungs.Traits { return traits() }
+
+// open returns what the rung holds of this machine, and takes hold of it the
+// first time.
+func (r *Rung) open(ctx context.Context) (*host, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, errs.New(errs.Conflict, "the forkserver rung is closed")
+	}
+	if r.host != nil {
+		return r.host, nil
+	}
+	if err := checkRights(); err != nil {
+		return nil, err
+	}
+	groups, err := cgroup.Open(cgroup.Config{Root: r.cfg.CgroupRoot, Degraded: r.cfg.AllowDegraded})
+	if err != nil {
+		return nil, err
+	}
+	if swept, err := groups.Sweep(ctx); err != nil || len(swept) > 0 {
+		r.cfg.Logger.Info("swept control groups of a daemon that is gone", "groups", swept, "err", err)
+	}
+	source, err := sourceFile()
+	if err != nil {
+		return nil, errs.Wrap(errs.Unavailable, errors.Join(err, groups.Close(ctx)), "the agent cannot be made ready")
+	}
+	r.host = &host{spawner: newSpawner(), groups: groups, source: source}
+	return r.host, nil
+}
+
+// checkRights returns an Unavailable error unless the daemon has the rights
+// that namespaces and foreign uids take.
+func checkRights() error {
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&hdr, &data[0]); err != nil {
+		return errs.Wrap(errs.Unavailable, err, "the daemon's capabilities cannot be read")
+	}
+	have := uint64(data[0].Effective) | uint64(data[1].Effective)<<32
+	var missing []string
+	for _, c := range []struct {
+		bit  int
+		name string
+	}{
+		{unix.CAP_SYS_ADMIN, "SYS_ADMIN"}, {unix.CAP_SETUID, "SETUID"}, {unix.CAP_SETGID, "SETGID"},
+		{unix.CAP_SETPCAP, "SETPCAP"}, {unix.CAP_CHOWN, "CHOWN"}, {unix.CAP_KILL, "KILL"},
+	} {
+		if have&(1<<c.bit) == 0 {
+			missing = append(missing, "CAP_"+c.name)
+		}
+	}
+	if len(missing) > 0 {
+		return errs.New(errs.Unavailable, "the daemon lacks %s, which walls around jobs take", strings.Join(missing, ", ")).
+			WithHint("sudo banyan serve")
+	}
+	return nil
+}
+
+// add takes a parent into the rung's books; false if the rung is closed.
+func (r *Rung) add(p *parent) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.parents[p] = struct{}{}
+	return true
+}
+
+func (r *Rung) remove(p *parent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.parents, p)
+}
+
+// Close closes what parents are left and lets go of the machine.
+func (r *Rung) Close() error {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return nil
+	}
+	r.closed = true
+	left := make([]*parent, 0, len(r.parents))
+	for p := range r.parents {
+		left = append(left, p)
+	}
+	h := r.host
+	r.mu.Unlock()
+	var all sync.WaitGroup
+	for _, p := range left {
+		all.Go(func() { _ = p.Close("the rung is closed") })
+	}
+	all.Wait()
+	if h == nil {
+		return nil
+	}
+	h.spawner.close() // whoever still runs dies with the thread
+	r.trunks.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	return errors.Join(h.groups.Close(ctx), h.source.Close())
+}
+
+// closeTimeout bounds each wait of a close.
+const closeTimeout = 10 * time.Second
+
+// searchPath is where a runtime's bare name is looked for.
+var searchPath = []string{"/usr/local/bin", "/usr/bin", "/bin"}
+
+// findExecutable returns the absolute path of a runtime's executable.
+func findExecutable(name string) (string, error) {
+	candidates := []string{name}
+	if !filepath.IsAbs(name) {
+		candidates = candidates[:0]
+		for _, dir := range searchPath {
+			candidates = append(candidates, filepath.Join(dir, name))
+		}
+	}
+	for _, path := range candidates {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", errs.New(errs.Unavailable, "there is no interpreter %q on this host", name).
+		WithHint("apt-get install python3")
+}

@@ -1,0 +1,3 @@
+package forkserver
+
+import _ "github.com/seed-ff860830/banyan/server"
