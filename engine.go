@@ -81,8 +81,9 @@ func (e *Engine) start(ctx context.Context) error {
 	if _, err := e.store.RetireAll(ctx, e.cfg.Node, "its daemon ended"); err != nil {
 		return err
 	}
-	made, err := e.cfg.Rungs, error(nil)
+	made := e.cfg.Rungs
 	if made == nil {
+		var err error
 		if made, err = defaultRungs(e.cfg); err != nil {
 			return err
 		}
@@ -90,7 +91,7 @@ func (e *Engine) start(ctx context.Context) error {
 	for _, r := range made {
 		e.rungs[r.Name()] = r
 	}
-	e.registry, err = rungs.NewRegistry(rungs.RegistryConfig{
+	registry, err := rungs.NewRegistry(rungs.RegistryConfig{
 		MaxParents: e.cfg.MaxParents, Idle: e.cfg.Idle, MaxAge: e.cfg.MaxAge,
 		BootTimeout: e.cfg.BootTimeout, Tick: e.cfg.Tick, Logger: e.log,
 		OnReady: e.recordSnapshot, OnGone: e.retireSnapshot,
@@ -98,6 +99,7 @@ func (e *Engine) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	e.registry = registry
 	if err := e.probe(ctx); err != nil {
 		return err
 	}
