@@ -1,9 +1,13 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math"
+	"net"
+	"net/http"
 	"reflect"
 	"strings"
 	"testing"
@@ -186,4 +190,50 @@ func TestWeight(t *testing.T) {
 			t.Errorf("weight(%q) = %v, want %v", params, got, want)
 		}
 	}
+}
+
+// deaf is an engine that does not hear that it shall stop.
+type deaf struct {
+	Engine
+	called, letGo chan struct{}
+}
+
+func (d deaf) Execute(context.Context, banyan.Job) (*banyan.Result, error) {
+	close(d.called)
+	<-d.letGo
+	return &banyan.Result{}, nil
+}
+
+func TestServeEndsEvenIfAnEngineDoesNot(t *testing.T) {
+	d := deaf{called: make(chan struct{}), letGo: make(chan struct{})}
+	s, err := New(Config{Engine: d, Logger: slog.New(slog.DiscardHandler), DrainTimeout: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cutGrace = 20 * time.Millisecond
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l) }()
+	answered := make(chan error, 1)
+	go func() {
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		res, err := client.Post("http://"+l.Addr().String()+"/v1/execute", typeJSON, strings.NewReader(`{"code":"1"}`))
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		answered <- err
+	}()
+	<-d.called
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("Serve = %v", err)
+	}
+	if err := <-answered; err == nil {
+		t.Error("the request that never ended was answered")
+	}
+	close(d.letGo)
 }

@@ -24,6 +24,7 @@ type Server struct {
 	answers  *memory
 	serving  atomic.Bool
 	conns    atomic.Int64
+	cutGrace time.Duration
 }
 
 // New makes a server, or returns the Invalid error of Config.Validate. It opens
@@ -41,6 +42,7 @@ func New(cfg Config) (*Server, error) {
 		imports:  newImportLimiter(cfg.QueueTimeout),
 		buffered: &budget{max: cfg.MaxBufferedBytes},
 		answers:  newMemory(cfg.IdempotencyKeys, cfg.IdempotencyBytes, cfg.IdempotencyTTL),
+		cutGrace: cutGrace,
 	}
 	s.handler = s.newRouter()
 	return s, nil
@@ -94,7 +96,9 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	}
 	s.drain(srv, cut)
 	for range running {
-		_ = <-ended // what Shutdown makes them return
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			s.cfg.Logger.Warn("a listener failed while the server ended", "error", err)
+		}
 	}
 	if failed != nil {
 		return errs.Wrap(errs.Unavailable, failed, "a listener failed")
@@ -150,10 +154,10 @@ func (s *Server) drain(srv *http.Server, cut context.CancelCauseFunc) {
 	if !within(empty, s.cfg.DrainTimeout) {
 		s.cfg.Logger.Warn("requests outlived the drain and are cut off", "drain_timeout", s.cfg.DrainTimeout)
 		cut(errCut)
-		within(empty, cutGrace)
+		within(empty, s.cutGrace)
 	}
 	// The last answers are on their way: handlers are done, not yet the wires.
-	ctx, cancel := context.WithTimeout(context.Background(), cutGrace)
+	ctx, cancel := context.WithTimeout(context.Background(), s.cutGrace)
 	defer cancel()
 	if err := srv.Shutdown(ctx); err != nil {
 		_ = srv.Close() // its error is that of closing what hangs
