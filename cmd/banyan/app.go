@@ -28,6 +28,7 @@ type app struct {
 	root           bool // the user is the superuser
 	now            func() time.Time
 	open           func(context.Context, *config.Set, *slog.Logger) (engine, error)
+	tcp            string // where a daemon is looked for that nobody named
 	configFile     string // --config
 }
 

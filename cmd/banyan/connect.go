@@ -67,7 +67,7 @@ func (a *app) daemon(ctx context.Context, set *config.Set) (backend, error) {
 	if set.Chosen(config.Data) {
 		return nil, nil
 	}
-	c, err := probe(ctx, client.Config{URL: defaultTCP})
+	c, err := probe(ctx, client.Config{URL: a.tcp})
 	return asBackend(c), err
 }
 

@@ -110,14 +110,14 @@ func (o *jobOptions) policies(job *banyan.Job) error {
 	if o.isolation != "" {
 		level, err := ontology.ParseIsolation(o.isolation)
 		if err != nil {
-			return errs.New(errs.Invalid, "--isolation: %v", err)
+			return errs.New(errs.Invalid, "--isolation %q is not one of none, process, wasm, container, microvm", o.isolation)
 		}
 		job.Isolation = &level
 	}
 	if o.match != "" {
 		policy, err := ontology.ParseMatchPolicy(o.match)
 		if err != nil {
-			return errs.New(errs.Invalid, "--match: %v", err)
+			return errs.New(errs.Invalid, "--match %q is neither superset nor exact", o.match)
 		}
 		job.Match = policy
 	}

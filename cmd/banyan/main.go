@@ -30,7 +30,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	a := &app{
 		stdin: stdin, stdout: stdout, stderr: stderr, env: env,
 		tty: isTerminal(stdout), errTTY: isTerminal(stderr),
-		root: os.Geteuid() == 0, now: time.Now, open: openEngine,
+		root: os.Geteuid() == 0, now: time.Now, open: openEngine, tcp: defaultTCP,
 	}
 	root := newRootCmd(a)
 	root.SetArgs(args)

@@ -40,7 +40,20 @@ func newRootCmd(a *app) *cobra.Command {
 		newRungsCmd(a, nil), newReapCmd(a, nil), newConfigCmd(a, nil), newVersionCmd(a),
 	)
 	root.SetHelpCommand(newHelpCmd())
+	strictCompletion(root)
 	return root
+}
+
+// strictCompletion makes a shell that cobra's completion does not know an
+// error; as it is, that prints help and ends well.
+func strictCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cmd.Args = unknown
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 }
 
 // newHelpCmd is cobra's help but for a topic that is not there, which is an

@@ -84,7 +84,7 @@ func (c *Client) stream(ctx context.Context, w io.Writer, r io.Reader) error {
 	t := &tee{w: w}
 	_, err := io.Copy(t, r)
 	if t.err != nil {
-		return errs.Wrap(errs.Internal, t.err, "what was exported cannot be written: %v", t.err)
+		return errs.Wrap(errs.Unavailable, t.err, "what was exported cannot be written: %v", t.err)
 	}
 	return c.broken(ctx, err)
 }
