@@ -59,6 +59,7 @@ type checker struct {
 	faults   []errs.Part
 	total    int
 	lists    map[uint32][2][]uint32 // rdf:first and rdf:rest, by cell
+	steps    int                    // taken along bn:implies so far
 }
 
 // checkShapes returns an error that lists the faults of a file, each with
@@ -126,8 +127,8 @@ func (c *checker) statement(w docRow) {
 	if !ok {
 		return
 	}
-	if same := slices.ContainsFunc(s.values[p], func(x docRow) bool { return x.o == w.o }); !same || shape.most == 0 {
-		s.values[p] = append(s.values[p], w)
+	if rows := s.values[p]; shape.most == 0 || len(rows) <= shape.most && !slices.ContainsFunc(rows, func(x docRow) bool { return x.o == w.o }) {
+		s.values[p] = append(rows, w)
 	}
 	if text := shape.check(c.d, w.o); text != "" {
 		c.fault(w, p, text)
@@ -225,8 +226,12 @@ func (c *checker) runtime(id uint32, s *subject) {
 	}
 }
 
-// maxImplied bounds what one capability implies, directly or not.
-const maxImplied = 1024
+// maxImplied bounds what one capability implies, directly or not; maxSteps
+// what a file may make the check of it cost.
+const (
+	maxImplied = 1024
+	maxSteps   = 20_000_000
+)
 
 // capability is the shape of bn:Capability, bn:Module and bn:Bundle.
 func (c *checker) capability(id uint32, s *subject) {
@@ -250,7 +255,10 @@ func (c *checker) capability(id uint32, s *subject) {
 	if s.has(ontology.ClassModule) && len(s.values[ontology.PropImportName]) == 0 && !moduleName(ontology.Capability(t.Value).Module()) {
 		c.fault(s.first, ontology.ClassModule, "a module needs bn:importName where the end of its IRI is not a module's name")
 	}
-	if c.impliesTooMuch(id) {
+	switch {
+	case c.steps > maxSteps:
+		c.fault(s.first, ontology.PropImplies, "the file's implications are too many to follow")
+	case c.impliesTooMuch(id):
 		c.fault(s.first, ontology.PropImplies, "it implies more than 1024 capabilities")
 	}
 }
@@ -271,6 +279,7 @@ func (c *checker) impliesTooMuch(id uint32) bool {
 				next = append(next, ontology.Capability(c.d.terms[w.o].Value))
 			}
 		}
+		c.steps += 1 + len(next)
 		for _, x := range next {
 			if _, ok := seen[x]; !ok {
 				seen[x] = struct{}{}
