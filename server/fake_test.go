@@ -45,6 +45,9 @@ type fake struct {
 	ready     func() error
 }
 
+// The engine is what the server calls.
+var _ server.Engine = (*banyan.Engine)(nil)
+
 var errUnforeseen = errs.New(errs.Corrupt, "the test did not foresee this call")
 
 func (f *fake) Plan(ctx context.Context, j banyan.Job) (planner.Plan, error) {
