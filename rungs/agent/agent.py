@@ -1271,6 +1271,8 @@ class Agent:
         if pid == 0:
             try:
                 self.become_job(frame, fds)
+            except BaseException as error:  # a fault of ours
+                fail(Connection.on(CONTROL_FD), "agent", error)
             finally:
                 os._exit(EXIT_FAILED)
         self.adopt(pid, frame["id"], False)
@@ -1318,7 +1320,9 @@ class Agent:
 
     def become_job(self, frame, fds):
         """In the child: walls, then the job. Never returns."""
-        self.connection.sock.detach()  # else its end would close somebody's number
+        # Objects that own a descriptor go before the numbers change hands.
+        self.connection.sock.close()
+        self.poll.close()
         forget_inherited()
         reset_signals()
         try:
@@ -1331,7 +1335,6 @@ class Agent:
             self.walls.seal_child()
         except Exception as error:
             fail(bridge, getattr(error, "step", "streams"), error)
-        self.poll.close()  # its descriptor is gone; this only tells the object
         if self.collects:
             gc.enable()
         bridge.send({"op": "ready", "walls": self.walls.names(len(fds) > 4)})

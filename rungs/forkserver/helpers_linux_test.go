@@ -13,7 +13,7 @@ import (
 	"github.com/seed-ff860830/banyan/rungs"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func verify(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // pythonPath is the interpreter to test with.
 func pythonPath() string {
