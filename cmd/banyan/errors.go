@@ -99,6 +99,9 @@ func unknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if cmd.SuggestionsMinimumDistance == 0 {
+		cmd.SuggestionsMinimumDistance = 2 // letters that may differ; cobra's own default
+	}
 	e := errs.New(errs.Invalid, "there is no command %q in %s", args[0], cmd.CommandPath())
 	if close := cmd.SuggestionsFor(args[0]); len(close) > 0 {
 		e = errs.New(errs.Invalid, "%s; did you mean %s?", e.Msg, strings.Join(close, " or "))

@@ -56,6 +56,9 @@ need, resident bytes, age in seconds, forks.`,
 			if o.limit < 1 || o.limit > maxListed {
 				return usage(cmd, "--limit %d is not between 1 and %d", o.limit, maxListed)
 			}
+			if o.json && o.quiet {
+				return usage(cmd, "give either --json or --quiet")
+			}
 			if o.set, err = a.settings(cmd); err != nil {
 				return err
 			}
@@ -70,7 +73,6 @@ need, resident bytes, age in seconds, forks.`,
 	f.IntVar(&o.limit, "limit", 10_000, "the most to list")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print ids only")
-	cmd.MarkFlagsMutuallyExclusive("json", "quiet")
 	return cmd
 }
 
