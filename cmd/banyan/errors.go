@@ -16,7 +16,8 @@ const maxShownParts = 20
 // printError says what went wrong, why, and what to try.
 func (a *app) printError(err error) {
 	var b strings.Builder
-	b.WriteString("banyan: " + indent(sentence(err)) + "\n")
+	head := sentence(err)
+	b.WriteString("banyan: " + indent(head) + "\n")
 	var e *errs.Error
 	if errors.As(err, &e) {
 		for i, p := range e.Parts {
@@ -24,17 +25,30 @@ func (a *app) printError(err error) {
 				fmt.Fprintf(&b, "  … and %d more\n", len(e.Parts)-i)
 				break
 			}
-			where := ""
-			if p.Pointer != "" {
-				where = cleanLine(p.Pointer) + ": "
-			}
-			b.WriteString("  " + where + indent(p.Detail) + "\n")
+			b.WriteString(partText(p, head))
 		}
 	}
 	if hint := errs.HintOf(err); hint != "" {
 		b.WriteString("Try: " + cleanLine(hint) + "\n")
 	}
 	fmt.Fprint(a.stderr, b.String()) //nolint:errcheck // nowhere to report to
+}
+
+// partText writes one fault of an input. Where it is the sentence that stands
+// above already, only what else it says is left.
+func partText(p errs.Part, head string) string {
+	text := p.Detail
+	if p.Pointer != "" {
+		text = p.Pointer + ": " + text
+	}
+	first, rest, _ := strings.Cut(text, "\n")
+	if first != head {
+		return "  " + indent(text) + "\n"
+	}
+	if strings.TrimSpace(rest) == "" {
+		return ""
+	}
+	return "    " + indent(rest) + "\n"
 }
 
 // sentence is what an error says to the user of this process. The cause of an

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-ff860830/banyan/cmd/banyan/internal/units"
 	"github.com/seed-ff860830/banyan/internal/errs"
 	"github.com/seed-ff860830/banyan/ontology"
+	"github.com/seed-ff860830/banyan/rungs"
 )
 
 // jobOptions are the flags that describe a job, the same for run and plan.
@@ -29,6 +30,7 @@ type jobOptions struct {
 	env       []string
 	stdin     string
 	timeout   string
+	cpu       string
 	memory    string
 	pids      int64
 	output    string
@@ -49,6 +51,7 @@ func (o *jobOptions) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.env, "env", nil, "environment variable, NAME=VALUE; repeatable")
 	f.StringVar(&o.stdin, "stdin", "", "file for the program's standard input, - for this one's (default: empty)")
 	f.StringVar(&o.timeout, "timeout", "", "limit on wall time, such as 30s")
+	f.StringVar(&o.cpu, "cpu", "", "limit on processor time (default: 30s, or --timeout where that is longer)")
 	f.StringVar(&o.memory, "memory", "", "limit on memory, such as 512MiB")
 	f.Int64Var(&o.pids, "pids", 0, "limit on processes and threads")
 	f.StringVar(&o.output, "output", "", "limit on each of standard output and error, such as 1MiB")
@@ -126,12 +129,22 @@ func (o *jobOptions) policies(job *banyan.Job) error {
 
 // limits reads the limits that were given.
 func (o *jobOptions) limits(l *banyan.Limits) error {
-	if o.timeout != "" {
-		d, err := units.ParseDuration(o.timeout)
-		if err != nil {
-			return errs.New(errs.Invalid, "--timeout: %v", err)
+	for _, s := range []struct {
+		flag, text string
+		to         *int64
+	}{{"timeout", o.timeout, &l.WallMS}, {"cpu", o.cpu, &l.CPUMS}} {
+		if s.text == "" {
+			continue
 		}
-		l.WallMS = d.Milliseconds()
+		d, err := units.ParseDuration(s.text)
+		if err != nil {
+			return errs.New(errs.Invalid, "--%s: %v", s.flag, err)
+		}
+		*s.to = d.Milliseconds()
+	}
+	// Whoever allows a job five minutes does not mean thirty seconds of work.
+	if o.cpu == "" && l.WallMS > rungs.DefaultCPU.Milliseconds() {
+		l.CPUMS = l.WallMS
 	}
 	for _, s := range []struct {
 		flag, text string

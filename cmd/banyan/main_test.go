@@ -101,7 +101,7 @@ func TestEngine(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/engine", Setup: setup, RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": cmdExits, "ready": cmdReady, "stale-socket": cmdStaleSocket, "hex": cmdHex,
+			"exits": cmdExits, "ready": cmdReady, "running": cmdRunning, "branch": cmdBranch, "stale-socket": cmdStaleSocket, "hex": cmdHex,
 		},
 	})
 }
@@ -175,18 +175,48 @@ func cmdHex(ts *testscript.TestScript, neg bool, args []string) {
 
 // cmdReady waits until a daemon answers at the data folder's socket.
 func cmdReady(ts *testscript.TestScript, neg bool, args []string) {
+	c := socketClient(ts)
+	defer c.Close()
+	await(ts, "a daemon that answers", func() bool { return c.IsBanyan(context.Background()) })
+}
+
+// cmdRunning waits until the daemon runs as many jobs as it is told: running N
+func cmdRunning(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: running N")
+	}
+	c := socketClient(ts)
+	defer c.Close()
+	await(ts, args[0]+" running jobs", func() bool {
+		st, err := c.Status(context.Background())
+		return err == nil && fmt.Sprint(st.Running) == args[0]
+	})
+}
+
+// cmdBranch branches the snapshot whose id stands in the file trunk: a script
+// cannot put a file's text on a command line.
+func cmdBranch(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Check(ts.Exec("banyan", append([]string{"branch", strings.TrimSpace(ts.ReadFile("trunk"))}, args...)...))
+}
+
+// socketClient returns a client of the daemon at the data folder's socket.
+func socketClient(ts *testscript.TestScript) *client.Client {
 	c, err := client.New(client.Config{URL: client.UnixURL(sock.Path(ts.Getenv("BANYAN_DATA")))})
 	ts.Check(err)
-	defer c.Close()
+	return c
+}
+
+// await polls until a condition holds.
+func await(ts *testscript.TestScript, what string, holds func() bool) {
 	deadline := time.NewTimer(30 * time.Second)
 	defer deadline.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for !c.IsBanyan(context.Background()) {
+	for !holds() {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			ts.Fatalf("no daemon answers")
+			ts.Fatalf("waited in vain for %s", what)
 		}
 	}
 }
