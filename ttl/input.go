@@ -39,10 +39,15 @@ type input struct {
 
 func (in *input) init(src io.Reader, maxBytes int64) {
 	*in = input{src: src, max: maxBytes, buf: make([]byte, bufferStart), line: 1, crOff: -1}
-	const bom = "\xEF\xBB\xBF" // some editors begin a UTF-8 file with it
-	if in.at(0) == bom[0] && in.at(1) == bom[1] && in.at(2) == bom[2] {
-		in.pos += len(bom)
-		in.lineOff = int64(len(bom))
+}
+
+// skipMark passes over the byte order mark with which some editors begin a
+// UTF-8 file.
+func (in *input) skipMark() {
+	const mark = "\xEF\xBB\xBF"
+	if in.at(0) == mark[0] && in.at(1) == mark[1] && in.at(2) == mark[2] {
+		in.pos += len(mark)
+		in.lineOff = int64(len(mark))
 	}
 }
 

@@ -23,8 +23,8 @@ type cache struct {
 	gen     uint32 // entries of another generation do not count
 }
 
-// cached is one string: text[from:] was written in the document behind key,
-// which is a prefix's name, or "" for a text that was written as it is.
+// cached is one string. In a cache of prefixed names key is the prefix and
+// text[from:] what was written behind it.
 type cached struct {
 	key, text string
 	from      int

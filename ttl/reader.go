@@ -28,6 +28,7 @@ type Reader struct {
 	input
 	format  Format
 	lim     Limits
+	started bool
 	scratch []byte
 	err     error // what ends the reading, once the queue is empty
 
@@ -106,6 +107,10 @@ func (r *Reader) next() (Triple, error) {
 			return Triple{}, r.err
 		}
 		r.head, r.n = 0, 0
+		if !r.started {
+			r.started = true
+			r.skipMark()
+		}
 		if r.format == Turtle {
 			r.step()
 		} else {
@@ -187,12 +192,14 @@ func (r *Reader) fail(i int, format string, args ...any) bool {
 
 func (r *Reader) failUTF8(i int) bool { return r.fail(i, "the document is not UTF-8 here") }
 
-func (r *Reader) overLimit(name string) bool {
+func (r *Reader) overLimit(name string) bool { return r.overLimitAt(name, r.here()) }
+
+func (r *Reader) overLimitAt(name string, at Position) bool {
 	m := map[string]int64{
 		"Bytes": r.lim.Bytes, "Triples": r.lim.Triples, "Depth": int64(r.lim.Depth), "LiteralBytes": int64(r.lim.LiteralBytes),
 		"IRIBytes": int64(r.lim.IRIBytes), "Prefixes": int64(r.lim.Prefixes), "TermBytes": r.lim.TermBytes,
 	}
-	r.err = &LimitError{Position: r.here(), Limit: name, Max: m[name]}
+	r.err = &LimitError{Position: at, Limit: name, Max: m[name]}
 	return false
 }
 

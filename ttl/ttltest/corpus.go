@@ -28,7 +28,8 @@ func Prefixes() map[string]string {
 // Corpus returns about n statements of the sort that Banyan keeps: snapshots
 // with what they provide, and capabilities with their labels. About three in
 // ten objects are literals (plain, tagged, integers, times), and names repeat
-// as capabilities do, with Zipf's law. The same n gives the same statements.
+// as capabilities do, with Zipf's law. The same n gives the same statements,
+// and none twice.
 func Corpus(n int) []ttl.Triple {
 	rnd := rand.New(rand.NewPCG(1, uint64(n)))
 	zipf := rand.NewZipf(rnd, 1.1, 1, 1999)
@@ -52,8 +53,12 @@ func appendSnapshot(out []ttl.Triple, i int, rnd *rand.Rand, zipf *rand.Zipf) []
 	if i > 0 {
 		add(BN+"derivedFrom", ttl.NewIRI(fmt.Sprintf("%ssn_%08x", Snap, rnd.IntN(i))))
 	}
+	provided := map[uint64]bool{}
 	for range 4 + rnd.IntN(8) {
-		add(BN+"provides", capability(zipf.Uint64()))
+		if c := zipf.Uint64(); !provided[c] {
+			provided[c] = true
+			add(BN+"provides", capability(c))
+		}
 	}
 	add(BN+"residentBytes", ttl.NewTyped(strconv.Itoa(1<<20+rnd.IntN(1<<28)), ttl.XSDInteger))
 	add(BN+"warmMillis", ttl.NewTyped(strconv.Itoa(rnd.IntN(5000)), ttl.XSDInteger))
