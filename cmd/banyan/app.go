@@ -72,7 +72,7 @@ func (a *app) finish(ctx context.Context, err error) int {
 		return 0
 	}
 	if sig, ok := signalOf(ctx); ok {
-		fmt.Fprintf(a.stderr, "banyan: interrupted (%s)\n", sig) //nolint:errcheck // nowhere to report to
+		fmt.Fprintf(a.stderr, "banyan: interrupted (%s)\n", sig)
 		return 128 + int(sig)
 	}
 	var exit exitError
@@ -122,7 +122,7 @@ func wrote(err error) error {
 // turned that off.
 func (a *app) hint(set *config.Set, format string, args ...any) {
 	if set.Bool(config.Hints) {
-		fmt.Fprintf(a.stderr, "banyan: "+format+"\n", args...) //nolint:errcheck // nowhere to report to
+		fmt.Fprintf(a.stderr, "banyan: "+format+"\n", args...)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -31,8 +32,24 @@ func (a *app) connect(ctx context.Context, set *config.Set) (backend, error) {
 	if err := needData(set); err != nil {
 		return nil, err
 	}
+	eng, err := a.openNamed(ctx, set, a.logger(set, "off"))
+	if err != nil {
+		return nil, err
+	}
 	a.hint(set, "no daemon runs, so this process does the work and nothing stays warm (start one: banyan serve)")
-	return a.open(ctx, set, a.logger(set, "off"))
+	return eng, nil
+}
+
+// openNamed opens an engine. Where another process has the data folder, the
+// error names the folder: the engine does not, since its texts also go to
+// callers who must not learn paths.
+func (a *app) openNamed(ctx context.Context, set *config.Set, log *slog.Logger) (engine, error) {
+	eng, err := a.open(ctx, set, log)
+	var known *errs.Error
+	if errors.As(err, &known) && known.ID == "" && (known.Kind == errs.Conflict || known.Kind == errs.Corrupt) {
+		return nil, known.WithID(absolutePath(set.String(config.Data)))
+	}
+	return eng, err
 }
 
 // daemon looks for a running daemon: the one that was named; else at the data
@@ -90,7 +107,7 @@ func probe(ctx context.Context, cfg client.Config) (*client.Client, error) {
 	if c.IsBanyan(pctx) {
 		return c, nil
 	}
-	c.Close() //nolint:errcheck,gosec // nothing to lose
+	_ = c.Close() // it only gives connections back
 	if ctx.Err() != nil {
 		return nil, errs.Wrap(errs.Canceled, ctx.Err(), "interrupted")
 	}
@@ -117,7 +134,7 @@ func readToken(path string) (string, error) {
 	if err != nil {
 		return "", errs.Wrap(errs.Invalid, err, "the token file %s cannot be opened: %v", path, config.Cause(err))
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxToken+1))
 	if err != nil {
 		return "", errs.Wrap(errs.Invalid, err, "the token file %s cannot be read: %v", path, config.Cause(err))
@@ -149,7 +166,7 @@ func (a *app) using(ctx context.Context, set *config.Set, f func(backend) error)
 	}
 	var exit exitError
 	if errors.As(err, &exit) {
-		fmt.Fprintf(a.stderr, "banyan: %s\n", cleanLine(sentence(cerr))) //nolint:errcheck // nowhere to report to
+		fmt.Fprintf(a.stderr, "banyan: %s\n", cleanLine(sentence(cerr)))
 	}
 	return err
 }

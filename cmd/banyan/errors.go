@@ -31,7 +31,7 @@ func (a *app) printError(err error) {
 	if hint := errs.HintOf(err); hint != "" {
 		b.WriteString("Try: " + cleanLine(hint) + "\n")
 	}
-	fmt.Fprint(a.stderr, b.String()) //nolint:errcheck // nowhere to report to
+	fmt.Fprint(a.stderr, b.String())
 }
 
 // partText writes one fault of an input. Where it is the sentence that stands

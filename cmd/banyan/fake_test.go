@@ -92,7 +92,7 @@ func (e *fakeEngine) Execute(ctx context.Context, job banyan.Job) (*banyan.Resul
 	case "end":
 		status, code, _ := strings.Cut(rest, " ")
 		res.Status = rungs.Status(status)
-		fmt.Sscan(code, &res.ExitCode) //nolint:errcheck // a script's mistake shows in its exit code
+		fmt.Sscan(code, &res.ExitCode)
 	case "leave":
 		for _, f := range strings.Fields(rest) {
 			res.Artifacts = append(res.Artifacts, banyan.Artifact{Path: f, Bytes: 4, Base64: base64.StdEncoding.EncodeToString([]byte("left"))})

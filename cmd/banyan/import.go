@@ -119,7 +119,7 @@ func (a *app) importFile(ctx context.Context, b backend, o *importOptions, path 
 	if err != nil {
 		return banyan.ImportReport{}, openError(path, err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	if st, err := f.Stat(); err != nil || st.IsDir() {
 		return banyan.ImportReport{}, errs.New(errs.Invalid, "%s is a folder and no file", path)
 	}

@@ -93,7 +93,7 @@ func readLocal(path string, limit int64) ([]byte, fs.FileMode, error) {
 	if err != nil {
 		return nil, 0, openError(path, err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
 		return nil, 0, openError(path, err)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/seed-ff860830/banyan/cmd/banyan/internal/client"
 	"github.com/seed-ff860830/banyan/cmd/banyan/internal/sock"
+	"github.com/seed-ff860830/banyan/internal/errs"
 	"github.com/seed-ff860830/banyan/server"
 )
 
@@ -60,7 +61,7 @@ func python() string {
 // lacksNumpy is a reason why the interpreter of the tests cannot import numpy
 // and pandas; "" if it can.
 func lacksNumpy() string {
-	if err := exec.Command(python(), "-c", "import numpy, pandas").Run(); err != nil { //nolint:gosec // the tests' own
+	if err := exec.Command(python(), "-c", "import numpy, pandas").Run(); err != nil {
 		return "python has no numpy and pandas"
 	}
 	return ""
@@ -101,7 +102,8 @@ func TestEngine(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/engine", Setup: setup, RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": cmdExits, "ready": cmdReady, "running": cmdRunning, "branch": cmdBranch, "stale-socket": cmdStaleSocket, "hex": cmdHex,
+			"exits": cmdExits, "ready": cmdReady, "running": cmdRunning, "branch": cmdBranch,
+			"draining": cmdDraining, "locked": cmdLocked, "stale-socket": cmdStaleSocket, "hex": cmdHex,
 		},
 	})
 }
@@ -190,6 +192,24 @@ func cmdRunning(ts *testscript.TestScript, neg bool, args []string) {
 	await(ts, args[0]+" running jobs", func() bool {
 		st, err := c.Status(context.Background())
 		return err == nil && fmt.Sprint(st.Running) == args[0]
+	})
+}
+
+// cmdDraining waits until the daemon takes no more requests.
+func cmdDraining(ts *testscript.TestScript, neg bool, args []string) {
+	c := socketClient(ts)
+	defer c.Close()
+	await(ts, "a daemon that drains", func() bool {
+		_, err := c.Status(context.Background())
+		return errs.KindOf(err) == errs.Unavailable
+	})
+}
+
+// cmdLocked waits until another process has the data folder's store.
+func cmdLocked(ts *testscript.TestScript, neg bool, args []string) {
+	await(ts, "a store that is open", func() bool {
+		err := ts.Exec("banyan", "status")
+		return err != nil
 	})
 }
 

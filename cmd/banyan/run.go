@@ -146,7 +146,7 @@ func (a *app) explainEnd(res *banyan.Result) {
 		return
 	}
 	say := func(format string, args ...any) {
-		fmt.Fprintf(a.stderr, "banyan: "+format+"\n", args...) //nolint:errcheck // nowhere to report to
+		fmt.Fprintf(a.stderr, "banyan: "+format+"\n", args...)
 	}
 	switch res.Status {
 	case rungs.StatusTimeout:

@@ -70,9 +70,9 @@ func (a *app) serve(ctx context.Context, set *config.Set) (err error) {
 	if err != nil {
 		return err
 	}
-	defer tcp.Close() //nolint:errcheck // Serve has closed it
+	defer tcp.Close()
 	log := a.logger(set, "info")
-	eng, err := a.open(ctx, set, log)
+	eng, err := a.openNamed(ctx, set, log)
 	if err != nil {
 		return err
 	}
@@ -91,8 +91,8 @@ func (a *app) serve(ctx context.Context, set *config.Set) (err error) {
 	if err != nil {
 		return err
 	}
-	defer unix.Close()                                                                             //nolint:errcheck // Serve has closed it
-	fmt.Fprintf(a.stderr, "banyan: ready on http://%s and %s\n", tcp.Addr(), client.UnixURL(path)) //nolint:errcheck // nowhere to report to
+	defer unix.Close()
+	fmt.Fprintf(a.stderr, "banyan: ready on http://%s and %s\n", tcp.Addr(), client.UnixURL(path))
 	return srv.Serve(ctx, tcp, unix)
 }
 
@@ -129,7 +129,7 @@ func prepareData(ctx context.Context, dir, socket string) error {
 		return nil // nothing there, or something that sock.Listen will name
 	}
 	if conn, err := sock.Dial(ctx, socket, time.Second); err == nil {
-		conn.Close() //nolint:errcheck,gosec // only a question
+		conn.Close()
 		return sock.Taken(socket)
 	}
 	return nil

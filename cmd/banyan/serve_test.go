@@ -58,7 +58,7 @@ func startServe(t *testing.T, ta *testApp, args ...string) served {
 		}
 		stopped = true
 		cancel()
-		go io.Copy(io.Discard, r) //nolint:errcheck // ends with the pipe
+		go io.Copy(io.Discard, r)
 		return <-code
 	}
 	t.Cleanup(func() { s.stop() })
@@ -210,14 +210,14 @@ func TestDeafDaemonShowsTheStoresConflict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })} //nolint:gosec // a test
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })}
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(l) }()
 	defer func() { srv.Close(); <-done }()
 	ta.open = func(context.Context, *config.Set, *slog.Logger) (engine, error) {
 		return nil, errs.New(errs.Conflict, "the folder is in use by process 1")
 	}
-	if code := ta.run(t, "snapshots"); code != errs.Conflict.ExitCode() || !strings.Contains(ta.err.String(), "in use by process 1") {
+	if code := ta.run(t, "snapshots"); code != errs.Conflict.ExitCode() || !strings.Contains(ta.err.String(), dir+": the folder is in use by process 1") {
 		t.Errorf("exit code %d, %s", code, ta.err.String())
 	}
 }

@@ -153,7 +153,7 @@ func (a *app) completeSnapshots(cmd *cobra.Command, _ []string, _ string) ([]str
 	if err != nil || b == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	defer b.Close() //nolint:errcheck // a client gives back connections only
+	defer func() { _ = b.Close() }() // it only gives connections back
 	page, err := b.Snapshots(ctx, banyan.ListOptions{Limit: pageSize, Live: true})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp

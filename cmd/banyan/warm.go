@@ -93,7 +93,7 @@ func (a *app) printMade(s banyan.Snapshot, asJSON bool) error {
 		if s.Created {
 			did = "made in " + millis(s.WarmMS) + " ms"
 		}
-		fmt.Fprintf(a.stderr, "banyan: %s on %s, %s resident\n", did, cleanLine(string(s.Rung)), units.FormatSize(s.ResidentBytes)) //nolint:errcheck // nowhere to report to
+		fmt.Fprintf(a.stderr, "banyan: %s on %s, %s resident\n", did, cleanLine(string(s.Rung)), units.FormatSize(s.ResidentBytes))
 	}
 	return a.printf("%s\n", cleanLine(string(s.ID)))
 }

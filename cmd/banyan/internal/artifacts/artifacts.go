@@ -46,14 +46,14 @@ func Write(dir string, files []File) error {
 		}
 		seen[f.Path] = true
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // the user's own results
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return failed(dir, err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return failed(dir, err)
 	}
-	defer root.Close() //nolint:errcheck // nothing was written through it
+	defer func() { _ = root.Close() }() // nothing was written through it
 	for _, f := range files {
 		if err := write(root, f); err != nil {
 			return err
@@ -92,7 +92,7 @@ func write(root *os.Root, f File) (err error) {
 	if err != nil {
 		return err
 	}
-	defer dir.Close() //nolint:errcheck // nothing was written through it
+	defer func() { _ = dir.Close() }()
 	base := path.Base(f.Path)
 	st, err := dir.Lstat(base)
 	switch {
@@ -108,7 +108,7 @@ func write(root *os.Root, f File) (err error) {
 		return failed(f.Path, err)
 	}
 	if err := dir.Rename(temp, base); err != nil {
-		dir.Remove(temp) //nolint:errcheck,gosec // the first error counts
+		_ = dir.Remove(temp) // the first error counts
 		return failed(f.Path, err)
 	}
 	return nil
@@ -125,7 +125,7 @@ func create(dir *os.Root, name string, data []byte) error {
 		err = cerr
 	}
 	if err != nil {
-		dir.Remove(name) //nolint:errcheck,gosec // the first error counts
+		_ = dir.Remove(name) // the first error counts
 	}
 	return err
 }
@@ -142,7 +142,7 @@ func enter(root *os.Root, name string) (*os.Root, error) {
 	}
 	for elem := range strings.SplitSeq(name, "/") {
 		next, err := step(at, elem)
-		at.Close() //nolint:errcheck,gosec // nothing was written through it
+		_ = at.Close()
 		if err != nil {
 			return nil, err
 		}

@@ -114,7 +114,7 @@ func (c *Client) json(ctx context.Context, req call, out any) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // the answer is read or given up
+	defer resp.Body.Close()
 	limit := req.limit
 	if limit == 0 {
 		limit = maxAnswer
@@ -166,7 +166,7 @@ func (c *Client) do(ctx context.Context, in call) (*http.Response, error) {
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		return resp, nil
 	}
-	defer resp.Body.Close() //nolint:errcheck // only the problem is read
+	defer resp.Body.Close()
 	return nil, c.problem(resp)
 }
 

@@ -156,7 +156,7 @@ func TestAnswersAreDecoded(t *testing.T) {
 			t.Errorf("%d: Created = %t, %v", status, s.Created, err)
 		}
 	}
-	c = daemon(t, "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) })
+	c = daemon(t, "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	if err := c.Remove(t.Context(), someID); err != nil {
 		t.Errorf("204: %v", err)
 	}
@@ -204,8 +204,10 @@ func TestKindsOfProblems(t *testing.T) {
 
 func TestOddAnswersAreUnavailableNotCrashes(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
-		"html error":       answer(502, "text/html", "<html>proxy</html>"),
-		"redirect":         func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", 302) },
+		"html error": answer(502, "text/html", "<html>proxy</html>"),
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
+		},
 		"no json":          jsonAnswer("hello"),
 		"two values":       jsonAnswer("{} {}"),
 		"wrong type":       jsonAnswer(`{"parents":"many"}`),
@@ -228,7 +230,9 @@ func TestTokenIsNotCarriedToARedirect(t *testing.T) {
 	asked := false
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
 	defer other.Close()
-	c := daemon(t, "secret", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, 307) })
+	c := daemon(t, "secret", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+	})
 	if _, err := c.Execute(t.Context(), banyan.Job{Code: "x"}); err == nil || asked {
 		t.Errorf("err = %v, followed = %t", err, asked)
 	}

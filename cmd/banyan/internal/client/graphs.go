@@ -75,7 +75,7 @@ func (c *Client) Export(ctx context.Context, w io.Writer, o banyan.ExportOptions
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read to its end or given up
+	defer resp.Body.Close()
 	return c.stream(ctx, w, resp.Body)
 }
 

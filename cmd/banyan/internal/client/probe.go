@@ -22,7 +22,7 @@ func (c *Client) IsBanyan(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	defer resp.Body.Close() //nolint:errcheck // read to its end or given up
+	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxHealth))
 	var health struct {
 		Status string `json:"status"`

@@ -95,7 +95,7 @@ func readFile(src Source) (map[Key]entry, string, error) {
 	if err != nil {
 		return nil, "", errs.Wrap(errs.Invalid, err, "the configuration file %s cannot be opened: %v", path, Cause(err))
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
 		return nil, "", errs.New(errs.Invalid, "the configuration file %s is not a regular file", path)
 	}

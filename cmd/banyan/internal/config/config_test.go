@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,8 +132,8 @@ func TestBadFilesAreRefusedWithTheLine(t *testing.T) {
 
 func partsOf(t *testing.T, err error) []errs.Part {
 	t.Helper()
-	e, ok := err.(*errs.Error) //nolint:errorlint // Load returns it bare
-	if !ok {
+	var e *errs.Error
+	if !errors.As(err, &e) {
 		t.Fatalf("%T is not an *errs.Error", err)
 	}
 	return e.Parts

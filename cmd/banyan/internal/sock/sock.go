@@ -77,15 +77,15 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 		release()
 		return nil, errs.Wrap(errs.Unavailable, err, "the socket %s cannot be made: %v", path, bindCause(err))
 	}
-	ul := l.(*net.UnixListener) //nolint:forcetypeassert // "unix" always gives one
-	ul.SetUnlinkOnClose(false)  // it would remove a successor's socket, too
+	ul := l.(*net.UnixListener)
+	ul.SetUnlinkOnClose(false) // it would remove a successor's socket, too
 	own := &listener{UnixListener: ul, path: path, release: release}
 	if err := os.Chmod(path, 0o600); err != nil {
-		own.Close() //nolint:errcheck,gosec // the first error counts
+		_ = own.Close() // the first error counts
 		return nil, errs.Wrap(errs.Unavailable, err, "the mode of the socket %s cannot be set: %v", path, cause(err))
 	}
 	if own.made, err = os.Lstat(path); err != nil {
-		own.Close() //nolint:errcheck,gosec // the first error counts
+		_ = own.Close() // the first error counts
 		return nil, errs.Wrap(errs.Unavailable, err, "the socket %s went away", path)
 	}
 	return own, nil
@@ -106,7 +106,7 @@ func clear(ctx context.Context, path string) error {
 	}
 	conn, err := Dial(ctx, path, probeTimeout)
 	if err == nil {
-		conn.Close() //nolint:errcheck,gosec // only a question
+		conn.Close()
 		return Taken(path)
 	}
 	// Only a refusal proves that nobody listens; a full queue or a missing
@@ -140,7 +140,7 @@ type listener struct {
 func (l *listener) Close() error {
 	l.once.Do(func() {
 		if now, err := os.Lstat(l.path); err == nil && l.made != nil && os.SameFile(now, l.made) {
-			os.Remove(l.path) //nolint:errcheck,gosec // a stale socket is replaced at the next start
+			_ = os.Remove(l.path) // what is left is replaced at the next start
 		}
 		l.err = l.UnixListener.Close()
 		l.release()

@@ -22,7 +22,7 @@ func shorten(path string) (addr string, release func(), err error) {
 		return "", nil, &fs.PathError{Op: "open", Path: filepath.Dir(path), Err: err}
 	}
 	dir := os.NewFile(uintptr(fd), filepath.Dir(path))
-	return fmt.Sprintf("/proc/self/fd/%d/%s", fd, filepath.Base(path)), func() { dir.Close() }, nil //nolint:errcheck,gosec // O_PATH
+	return fmt.Sprintf("/proc/self/fd/%d/%s", fd, filepath.Base(path)), func() { dir.Close() }, nil
 }
 
 // restrict gives a socket that has no name yet the mode that its name will
