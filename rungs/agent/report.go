@@ -47,7 +47,13 @@ type Signs struct {
 // the protocol is one, and the caller then closes the connection. The report
 // holds what had come until then, without unfinished artifacts.
 func Listen(r io.Reader, job rungs.Job, signs Signs) (Report, error) {
-	l := listener{signs: signs, patterns: job.Artifacts, left: MaxArtifactBytes}
+	return ListenFor(r, func() []string { return job.Artifacts }, signs)
+}
+
+// ListenFor is Listen for a child that waits for its job: patterns is called
+// once, after Signs.Started, and returns the artifact patterns of the job.
+func ListenFor(r io.Reader, patterns func() []string, signs Signs) (Report, error) {
+	l := listener{signs: signs, ask: patterns, left: MaxArtifactBytes}
 	for {
 		body, err := ReadFrame(r, MaxJobFrame)
 		if errors.Is(err, io.EOF) {
@@ -74,6 +80,7 @@ const (
 
 type listener struct {
 	signs    Signs
+	ask      func() []string
 	patterns []string
 	stage    stage
 	report   Report
@@ -96,6 +103,7 @@ func (l *listener) take(body []byte) error {
 		if l.signs.Started != nil {
 			l.signs.Started()
 		}
+		l.patterns = l.ask()
 		return nil
 	case op == OpArtifact && l.stage == stageStarted:
 		return l.artifact(body)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,6 +13,7 @@ import (
 	"github.com/seed-ff860830/banyan/internal/errs"
 	"github.com/seed-ff860830/banyan/rungs"
 	"github.com/seed-ff860830/banyan/rungs/agent"
+	"github.com/seed-ff860830/banyan/rungs/internal/pyhost"
 )
 
 // Boot starts a parent for spec and returns it sealed, or leaves nothing.
@@ -22,7 +24,7 @@ func (r *Rung) Boot(ctx context.Context, spec rungs.Spec) (rungs.Parent, error) 
 	if !slices.Contains(r.Traits().Languages, spec.Runtime.Language) {
 		return nil, errs.New(errs.Unsupported, "the forkserver rung cannot boot %s", spec.Runtime.Language)
 	}
-	exe, err := findExecutable(spec.Runtime.Executable)
+	exe, err := pyhost.FindExecutable(spec.Runtime.Executable)
 	if err != nil {
 		return nil, err
 	}
@@ -32,6 +34,7 @@ func (r *Rung) Boot(ctx context.Context, spec rungs.Spec) (rungs.Parent, error) 
 	}
 	begin := time.Now()
 	p, err := r.start(h, exe, spec)
+	r.booting.Done()
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +43,7 @@ func (r *Rung) Boot(ctx context.Context, spec rungs.Spec) (rungs.Parent, error) 
 		p.abandon(err)
 		return nil, err
 	}
-	p.warm = time.Since(begin)
+	p.opened(begin)
 	return p, nil
 }
 
@@ -61,6 +64,11 @@ func (r *Rung) required() []string {
 
 // start starts a trunk's process and its goroutines.
 func (r *Rung) start(h *host, exe string, spec rungs.Spec) (*parent, error) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, errs.Wrap(errs.RungFailed, err, "a parent could not be started")
+	}
+	defer null.Close() //nolint:errcheck // a read end has nothing to lose
 	conn, theirs, err := agent.Pair()
 	if err != nil {
 		return nil, errs.Wrap(errs.RungFailed, err, "a parent could not be started")
@@ -76,7 +84,12 @@ func (r *Rung) start(h *host, exe string, spec rungs.Spec) (*parent, error) {
 		_ = errors.Join(conn.Close(), logR.Close())
 		return nil, errs.Wrap(errs.RungFailed, err, "a parent could not be started")
 	}
-	process, err := h.spawner.start(exe, spec.Runtime.Args, environ(spec.Env), logW, theirs, h.source)
+	process, err := h.starter.Start(exe, append(append([]string{exe}, spec.Runtime.Args...), "-I", agent.SourcePath, agent.ModeAgent), &os.ProcAttr{
+		Dir:   "/",
+		Env:   pyhost.Environ(spec.Env),
+		Files: []*os.File{null, logW, logW, theirs, h.source},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	})
 	if err != nil {
 		_ = errors.Join(conn.Close(), logR.Close())
 		return nil, errs.Wrap(errs.RungFailed, err, "the interpreter could not be started")
@@ -89,20 +102,6 @@ func (r *Rung) start(h *host, exe string, spec rungs.Spec) (*parent, error) {
 	}
 	r.trunks.Go(func() { _, _ = process.Wait() }) // its end is told by the control socket
 	return r.newParent(h, conn, process.Pid, pidfd, logR, spec), nil
-}
-
-// blocking puts a pipe's end into the mode that a child expects. Go makes its
-// pipes non-blocking, and the mode belongs to the end, not to the descriptor.
-func blocking(f *os.File) error {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var inner error
-	if err := raw.Control(func(fd uintptr) { inner = unix.SetNonblock(int(fd), false) }); err != nil {
-		return err
-	}
-	return inner
 }
 
 // warmUp brings a new agent to the point where it is sealed: boot (nil for a
@@ -129,14 +128,18 @@ func (p *parent) warmUp(ctx context.Context, boot *agent.Boot, add rungs.Spec) e
 	if err := p.ask(ctx, load, agent.OpLoaded, &loaded); err != nil {
 		return err
 	}
-	if err := checkVersions(add, loaded.Modules); err != nil {
+	versions := make(map[string]string, len(loaded.Modules))
+	for _, m := range loaded.Modules {
+		versions[m.Name] = m.Version
+	}
+	if err := pyhost.CheckVersions(add, versions); err != nil {
 		return err
 	}
 	var sealed agent.Sealed
 	if err := p.ask(ctx, agent.Plain{Op: agent.OpSeal}, agent.OpSealed, &sealed); err != nil {
 		return err
 	}
-	p.holds = holdings(p.spec, sealed.Holds)
+	p.holds = pyhost.Holdings(p.spec, sealed.Holds)
 	p.resident = max(sealed.ResidentBytes, 0)
 	return nil
 }

@@ -39,7 +39,7 @@ func (p *parent) Branch(ctx context.Context, add rungs.Spec) (rungs.Parent, erro
 		b.abandon(err)
 		return nil, err
 	}
-	b.warm = time.Since(begin)
+	b.opened(begin)
 	return b, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/seed-ff860830/banyan/rungs/agent"
 	"github.com/seed-ff860830/banyan/rungs/internal/capture"
 	"github.com/seed-ff860830/banyan/rungs/internal/cgroup"
+	"github.com/seed-ff860830/banyan/rungs/internal/pyhost"
 )
 
 // Bounds on the waits at a job's end.
@@ -29,40 +31,121 @@ const (
 	leafGrace = 5 * time.Second
 )
 
-// child is one job. Three goroutines see to it from launch on: listen reads
-// what it reports, feed writes its program, supervise waits for its end,
-// clears up and makes the result; it is the last to end.
+// child is one fork: first without a job (a spare), then with one. Two
+// goroutines see to it from launch on: listen reads what it reports, supervise
+// waits for its end, clears up and makes the result; it is the last to end. A
+// third writes the job.
 type child struct {
-	parent *parent
-	job    rungs.Job
-	id     string
-	begin  time.Time
+	parent     *parent
+	id         string
+	filesBytes int64
 
 	uid    int
 	leaf   *cgroup.Leaf
-	stdio  *capture.Stdio
+	pipes  *pipes
 	conn   *agent.Conn
 	theirs *os.File // the child's end, until it is given away
 
+	launched chan struct{} // closed when there is a process, or is certain never to be
 	begun    chan struct{} // closed when user code began, or is certain never to
 	exit     chan agent.Exit
 	orphaned chan struct{} // closed when the parent is gone
 	heard    chan struct{} // closed when listen has ended
-	finished chan struct{} // closed when result and err are set
+	finished chan struct{} // closed when all is cleared up, and result and err are set
 
 	mu       sync.Mutex
 	pidfd    int
-	cause    cause
+	cause    pyhost.Cause
 	once     bool // orphaned is closed
 	sent     bool // an exit has been passed on
+	ending   bool // supervise has seen the end
 	started  time.Time
 	failed   *agent.Fail
 	walls    []string
-	deadline *time.Timer
+	deadline *time.Timer // of the job
+	overdue  *time.Timer // of its end
+
+	// Set by assign, under mu, before anything of the job is sent.
+	job            *rungs.Job
+	begin          time.Time
+	stdout, stderr *capture.Stream
+	stdin          *capture.Feeder
+	fed            chan struct{} // closed when the job was written
+
+	// Under the parent's mu: whether it counts among the busy, and whether it
+	// has given all back.
+	counted, released bool
 
 	report agent.Report // of listen; read after heard
 	result *rungs.Result
 	err    error
+}
+
+func newChild(p *parent, filesBytes int64) *child {
+	return &child{
+		parent: p, filesBytes: filesBytes, pidfd: -1,
+		launched: make(chan struct{}), begun: make(chan struct{}), exit: make(chan agent.Exit, 1),
+		orphaned: make(chan struct{}), heard: make(chan struct{}), finished: make(chan struct{}),
+	}
+}
+
+// equip gets the child's uid, control group, pipes and control socket.
+func (c *child) equip() (err error) {
+	if c.uid, err = c.parent.rung.uids.take(); err != nil {
+		return err
+	}
+	name := "p" + strconv.Itoa(c.parent.pid) + "-" + c.id
+	if c.leaf, err = c.parent.host.groups.NewLeaf(name, defaultLimits); err != nil {
+		return err
+	}
+	if c.pipes, err = openPipes(); err != nil {
+		return errs.Wrap(errs.RungFailed, err, "the job's streams could not be made")
+	}
+	if c.conn, c.theirs, err = agent.Pair(); err != nil {
+		return errs.Wrap(errs.RungFailed, err, "the job's control socket could not be made")
+	}
+	return nil
+}
+
+// defaultLimits are in force in a leaf until a job with others comes.
+var defaultLimits = leafLimits(rungs.Limits{}.WithDefaults())
+
+func leafLimits(l rungs.Limits) cgroup.Limits {
+	return cgroup.Limits{MemoryBytes: l.MemoryBytes, PIDs: l.PIDs}
+}
+
+// assign gives the child its job: limits first, then streams, then the program.
+func (c *child) assign(job rungs.Job, begin time.Time) error {
+	if limits := leafLimits(job.Limits); limits != defaultLimits {
+		if err := c.leaf.SetLimits(limits); err != nil {
+			return errs.Wrap(errs.RungFailed, err, "the job's limits could not be put in force")
+		}
+	}
+	keep := job.Limits.OutputBytes
+	flood := func() { c.kill(pyhost.CauseOutput) }
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending {
+		return errEarly // supervise will not look at the job any more
+	}
+	c.job, c.begin, c.fed = &job, begin, make(chan struct{})
+	c.stdout = capture.Start(c.pipes.ours[1], keep, keep*rungs.FloodFactor, flood)
+	c.stderr = capture.Start(c.pipes.ours[2], keep, keep*rungs.FloodFactor, flood)
+	c.stdin = capture.Feed(c.pipes.ours[0], job.Stdin)
+	go func() {
+		defer close(c.fed)
+		// A child that does not read has ended or is about to: the error says
+		// nothing new.
+		_ = agent.WriteJob(c.conn, job, agent.LimitsFor(job.Limits))
+	}()
+	return nil
+}
+
+// alive reports whether a launched child can still take a job.
+func (c *child) alive() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pidfd >= 0 && !c.ending && c.cause == pyhost.CauseNone && c.failed == nil
 }
 
 // Wait returns the job's outcome; a ctx that ends first kills the job.
@@ -70,7 +153,7 @@ func (c *child) Wait(ctx context.Context) (*rungs.Result, error) {
 	select {
 	case <-c.finished:
 	case <-ctx.Done():
-		c.kill(causeKilled)
+		c.kill(pyhost.CauseKilled)
 		<-c.finished // bounded by reapGrace and the graces after it
 	}
 	return c.result, c.err
@@ -78,24 +161,23 @@ func (c *child) Wait(ctx context.Context) (*rungs.Result, error) {
 
 // Kill ends the whole process tree at once.
 func (c *child) Kill(reason string) {
-	c.parent.log.Debug("job killed", "run", string(c.job.ID), "reason", reason)
-	c.kill(causeKilled)
+	c.parent.log.Debug("job killed", "run", c.runID(), "reason", reason)
+	c.kill(pyhost.CauseKilled)
 }
 
 // kill kills the child for a cause; the first cause counts. The child's end
 // takes its PID namespace and all that is in it along.
-func (c *child) kill(why cause) {
+func (c *child) kill(why pyhost.Cause) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cause == causeNone {
+	if c.ending {
+		return
+	}
+	if c.cause == pyhost.CauseNone {
 		c.cause = why
 		// An agent that does not tell of the end in time is no use any more.
-		time.AfterFunc(reapGrace, func() {
-			select {
-			case <-c.finished:
-			default:
-				c.parent.fail("the parent process does not reap its children", nil)
-			}
+		c.overdue = time.AfterFunc(reapGrace, func() {
+			c.parent.fail("the parent process does not reap its children", nil)
 		})
 	}
 	if c.pidfd >= 0 {
@@ -108,7 +190,7 @@ func (c *child) setPidfd(fd int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pidfd = fd
-	if c.cause != causeNone {
+	if c.cause != pyhost.CauseNone {
 		kill(fd)
 	}
 }
@@ -136,13 +218,13 @@ func (c *child) orphan() {
 // listen reads the child's frames.
 func (c *child) listen() {
 	defer close(c.heard)
-	report, err := agent.Listen(c.conn, c.job, agent.Signs{
+	report, err := agent.ListenFor(c.conn, c.patterns, agent.Signs{
 		Ready:   func(walls []string) { c.walls = walls },
 		Started: c.start,
 		Failed:  c.fail,
 	})
 	if err != nil && !errors.Is(err, os.ErrClosed) {
-		c.parent.log.Info("job broke its protocol", "run", string(c.job.ID), "err", err)
+		c.parent.log.Info("job broke its protocol", "run", c.runID(), "err", err)
 		_ = c.conn.Close() // a writer that we do not read must not block
 	}
 	c.report = report
@@ -153,13 +235,16 @@ func (c *child) start() {
 	missing := slices.DeleteFunc(c.parent.rung.required(), func(w string) bool { return slices.Contains(c.walls, w) })
 	if len(missing) > 0 {
 		c.fail(agent.Fail{Step: missing[0]})
-		c.kill(causeKilled)
+		c.kill(pyhost.CauseKilled)
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.job == nil {
+		return // it began without a job: it is not ours any more, and never will be
+	}
 	c.started = time.Now()
-	c.deadline = time.AfterFunc(c.job.Limits.Wall, func() { c.kill(causeTimeout) })
+	c.deadline = time.AfterFunc(c.job.Limits.Wall, func() { c.kill(pyhost.CauseTimeout) })
 	close(c.begun)
 }
 
@@ -171,41 +256,54 @@ func (c *child) fail(f agent.Fail) {
 	close(c.begun)
 }
 
-// feed writes the job's files and program. A child that does not read them
-// has ended or is about to: the error says nothing new.
-func (c *child) feed() {
-	_ = agent.WriteJob(c.conn, c.job, agent.LimitsFor(c.job.Limits))
+// patterns are the artifacts that the job is asked for.
+func (c *child) patterns() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.job == nil {
+		return nil
+	}
+	return c.job.Artifacts
+}
+
+// runID names the child's run in the log.
+func (c *child) runID() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.job == nil {
+		return "spare"
+	}
+	return string(c.job.ID)
 }
 
 // supervise waits for the child's end, clears up, and makes the result.
 func (c *child) supervise() {
-	var exit agent.Exit
-	known := true
-	select {
-	case exit = <-c.exit:
-	case <-c.orphaned:
-		select {
-		case exit = <-c.exit: // told before the parent went
-		default:
-			known = false
-			kill(c.pidfd)
-			gone(c.pidfd, reapGrace)
-		}
-	}
+	exit, known := c.awaitEnd()
 	end := time.Now()
 	c.mu.Lock()
-	if c.deadline != nil {
-		c.deadline.Stop()
+	c.ending = true
+	for _, t := range []*time.Timer{c.deadline, c.overdue} {
+		if t != nil {
+			t.Stop()
+		}
 	}
+	job := c.job
 	c.mu.Unlock()
-	c.stdio.Finish(drainGrace)
+	if job != nil {
+		c.stdin.Close()
+		c.stdout.Finish(drainGrace)
+		c.stderr.Finish(drainGrace)
+	}
 	select {
 	case <-c.heard:
 	case <-time.After(drainGrace):
 	}
 	_ = c.conn.Close()
 	<-c.heard
-	c.conclude(exit, known, end)
+	if job != nil {
+		<-c.fed
+		c.conclude(exit, known, end)
+	}
 	c.release()
 	close(c.finished)
 	c.mu.Lock()
@@ -216,34 +314,48 @@ func (c *child) supervise() {
 	c.parent.running.Done()
 }
 
+// awaitEnd waits until the process has ended. The end is not known if the
+// parent went first: then nobody reaped the child for us.
+func (c *child) awaitEnd() (exit agent.Exit, known bool) {
+	select {
+	case exit = <-c.exit:
+		return exit, true
+	case <-c.orphaned:
+	}
+	select {
+	case exit = <-c.exit: // told before the parent went
+		return exit, true
+	default:
+	}
+	kill(c.pidfd)
+	gone(c.pidfd, reapGrace)
+	return agent.Exit{Status: int(unix.SIGKILL)}, false
+}
+
 // conclude makes the result, or the error if the end is not known.
 func (c *child) conclude(exit agent.Exit, known bool, end time.Time) {
 	usage, err := c.leaf.Usage()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case !known && c.cause == causeNone:
+	case !known && c.cause == pyhost.CauseNone:
 		c.err = errs.New(errs.RungFailed, "the snapshot's parent ended while the job ran")
 		return
 	case err != nil:
 		c.err = err
 		return
 	}
-	status := syscall.WaitStatus(exit.Status)
-	if !known {
-		status = syscall.WaitStatus(unix.SIGKILL) // we killed it, and nobody reaped it for us
-	}
 	own := time.Duration(max(exit.UserUS, 0)+max(exit.SystemUS, 0)) * time.Microsecond
 	limits := agent.LimitsFor(c.job.Limits)
 	res := &rungs.Result{
-		Stdout: c.stdio.Stdout.Bytes(), Stderr: c.stdio.Stderr.Bytes(),
-		Truncated: rungs.Truncated{Stdout: c.stdio.Stdout.Truncated(), Stderr: c.stdio.Stderr.Truncated()},
+		Stdout: c.stdout.Bytes(), Stderr: c.stderr.Bytes(),
+		Truncated: rungs.Truncated{Stdout: c.stdout.Truncated(), Stderr: c.stderr.Truncated()},
 		Value:     c.report.Value, Artifacts: c.report.Artifacts, Skipped: c.report.Skipped,
 		CPU: max(own, usage.CPU), PeakBytes: usage.PeakBytes, Enforced: c.enforced(),
 	}
-	res.Status, res.ExitCode, res.Signal = decide(facts{
-		status: status, cause: c.cause, oomKills: usage.OOMKills, cpu: own,
-		cpuLimit: time.Duration(limits.CPUSeconds) * time.Second, raised: c.report.Exception != nil,
+	res.Status, res.ExitCode, res.Signal = pyhost.Decide(pyhost.Facts{
+		Status: syscall.WaitStatus(exit.Status), Cause: c.cause, OOMKills: usage.OOMKills, CPU: own,
+		CPULimit: time.Duration(limits.CPUSeconds) * time.Second, Raised: c.report.Exception != nil,
 	})
 	if res.Status == rungs.StatusError {
 		res.Exception = c.report.Exception
@@ -290,15 +402,18 @@ func (c *child) wallError(f *agent.Fail) error {
 	return errs.Wrap(errs.RungFailed, cause, "the wall %.32q could not be put up", f.Step)
 }
 
-// discard gives back what a child holds that was never launched.
+// discard gives back what a child holds that has no process.
 func (c *child) discard() {
-	c.closeTheirs()
+	c.mu.Lock()
+	c.ending = true
+	if c.overdue != nil {
+		c.overdue.Stop()
+	}
+	c.mu.Unlock()
 	if c.conn != nil {
 		_ = c.conn.Close()
 	}
-	if c.stdio != nil {
-		c.stdio.Close()
-	}
+	c.closeTheirs()
 	c.release()
 	c.parent.running.Done()
 }
@@ -308,24 +423,27 @@ func (c *child) closeTheirs() {
 	if c.theirs != nil {
 		_ = c.theirs.Close()
 	}
-	if c.stdio != nil {
-		c.stdio.CloseChild()
+	if c.pipes != nil {
+		c.pipes.closeChild()
 	}
 }
 
-// release gives back the leaf, the uid and the place. All processes of the job
-// are gone: they were in the PID namespace of its first, and what is in the
-// leaf is killed with it.
+// release gives back all that a child holds. Its processes are gone: they were
+// in the PID namespace of its first, and what is in the leaf is killed with it.
 func (c *child) release() {
+	p := c.parent
+	if c.pipes != nil {
+		c.pipes.close()
+	}
 	if c.leaf != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), leafGrace)
 		if err := c.leaf.Remove(ctx); err != nil {
-			c.parent.log.Warn("control group left behind", "run", string(c.job.ID), "err", err)
+			p.log.Warn("control group left behind", "err", err)
 		}
 		cancel()
 	}
 	if c.uid > 0 {
-		c.parent.rung.uids.give(c.uid)
+		p.rung.uids.give(c.uid)
 	}
 	c.mu.Lock()
 	if c.pidfd >= 0 {
@@ -333,7 +451,12 @@ func (c *child) release() {
 		c.pidfd = -1
 	}
 	c.mu.Unlock()
-	c.parent.mu.Lock()
-	delete(c.parent.children, c.id)
-	c.parent.mu.Unlock()
+	p.mu.Lock()
+	delete(p.children, c.id)
+	p.spares = slices.DeleteFunc(p.spares, func(s *child) bool { return s == c })
+	c.released = true
+	if c.counted {
+		p.busy--
+	}
+	p.mu.Unlock()
 }

@@ -3,47 +3,90 @@ package forkserver
 import (
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/seed-ff860830/banyan/internal/errs"
 	"github.com/seed-ff860830/banyan/rungs"
 	"github.com/seed-ff860830/banyan/rungs/agent"
-	"github.com/seed-ff860830/banyan/rungs/internal/capture"
-	"github.com/seed-ff860830/banyan/rungs/internal/cgroup"
+	"github.com/seed-ff860830/banyan/rungs/internal/pyhost"
 )
 
-// Fork makes one copy-on-write child and starts job in it.
+// Fork gives job to a copy-on-write child of the parent, a spare one if there
+// is one that fits.
 func (p *parent) Fork(ctx context.Context, job rungs.Job) (rungs.Child, error) {
+	begin := time.Now()
 	if err := job.Validate(); err != nil {
 		return nil, err
 	}
 	job.Limits = job.Limits.WithDefaults()
-	c, err := p.newChild(job)
+	if err := p.admit(); err != nil {
+		return nil, err
+	}
+	c, err := p.forkFor(ctx, job, begin)
+	p.mu.Lock()
+	p.demand--
+	if c == nil || c.released {
+		p.busy--
+	} else {
+		c.counted = true
+	}
+	p.mu.Unlock()
+	p.wantSpares()
 	if err != nil {
 		return nil, err
 	}
-	if err := p.launch(ctx, c); err != nil {
-		c.discard()
-		return nil, err
-	}
-	return c.settle(ctx)
+	p.forks.Add(1)
+	return c, nil
 }
 
-// newChild takes a place among the parent's children and all that a job needs
-// on the host's side.
-func (p *parent) newChild(job rungs.Job) (*child, error) {
-	c := &child{
-		parent: p, job: job, begin: time.Now(), pidfd: -1,
-		begun: make(chan struct{}), exit: make(chan agent.Exit, 1),
-		orphaned: make(chan struct{}), heard: make(chan struct{}), finished: make(chan struct{}),
-	}
+// admit takes a place for one more job.
+func (p *parent) admit() error {
 	p.mu.Lock()
-	err := p.usable()
-	if err == nil && len(p.children) >= p.rung.cfg.MaxChildren {
-		err = errs.New(errs.Exhausted, "the snapshot's parent runs %d jobs; that is as many as it may", len(p.children))
+	defer p.mu.Unlock()
+	if err := p.usable(); err != nil {
+		return err
 	}
-	if err != nil {
+	if p.busy >= p.rung.cfg.MaxChildren {
+		return errs.New(errs.Exhausted, "the snapshot's parent runs %d jobs; that is as many as it may", p.busy)
+	}
+	p.busy++
+	p.demand++
+	return nil
+}
+
+// forkFor starts job in a spare child or, failing that, in a new one. A spare
+// that ended while it waited has run nothing, so the job may have another.
+func (p *parent) forkFor(ctx context.Context, job rungs.Job, begin time.Time) (*child, error) {
+	for {
+		spare := p.takeSpare(job.Limits.FilesBytes)
+		c := spare
+		if spare == nil {
+			var err error
+			if c, err = p.launch(ctx, job.Limits.FilesBytes, nil); err != nil {
+				return nil, err
+			}
+		}
+		started, err := c.run(ctx, job, begin)
+		if started {
+			return c, nil
+		}
+		if spare == nil || err != errEarly {
+			return nil, err
+		}
+	}
+}
+
+// errEarly is a child that ended before user code, without saying why.
+var errEarly = errs.New(errs.RungFailed, "the fork ended before user code began")
+
+// launch has the agent fork a child without a job. Noted, if not nil, is called
+// with the child as soon as it has a place, before there is a process.
+func (p *parent) launch(ctx context.Context, filesBytes int64, noted func(*child)) (*child, error) {
+	c := newChild(p, filesBytes)
+	p.mu.Lock()
+	if err := p.usable(); err != nil {
 		p.mu.Unlock()
 		return nil, err
 	}
@@ -51,52 +94,35 @@ func (p *parent) newChild(job rungs.Job) (*child, error) {
 	c.id = strconv.Itoa(p.next)
 	p.children[c.id] = c
 	p.running.Add(1)
+	if noted != nil {
+		noted(c)
+	}
 	p.mu.Unlock()
-	if err := c.equip(); err != nil {
+	err := c.equip()
+	if err == nil {
+		err = p.askFork(ctx, c)
+	}
+	if err != nil {
 		c.discard()
+		close(c.launched)
 		return nil, err
 	}
+	go c.listen()
+	go c.supervise()
+	close(c.launched)
 	return c, nil
 }
 
-// equip gets the job's uid, control group, streams and control socket.
-func (c *child) equip() (err error) {
-	r := c.parent.rung
-	if c.uid, err = r.uids.take(); err != nil {
-		return err
-	}
-	limits := cgroup.Limits{MemoryBytes: c.job.Limits.MemoryBytes, PIDs: c.job.Limits.PIDs}
-	if c.leaf, err = c.parent.host.groups.NewLeaf(string(c.job.ID)+"-"+c.id, limits); err != nil {
-		return err
-	}
-	keep := c.job.Limits.OutputBytes
-	c.stdio, err = capture.Open(c.job.Stdin, keep, keep*rungs.FloodFactor, func() { c.kill(causeOutput) })
-	if err != nil {
-		return errs.Wrap(errs.RungFailed, err, "the job's streams could not be made")
-	}
-	for _, f := range c.stdio.Child {
-		if err := blocking(f); err != nil {
-			return errs.Wrap(errs.RungFailed, err, "the job's streams could not be made")
-		}
-	}
-	if c.conn, c.theirs, err = agent.Pair(); err != nil {
-		return errs.Wrap(errs.RungFailed, err, "the job's control socket could not be made")
-	}
-	return nil
-}
-
-// launch has the agent fork, and starts the goroutines that see to the child.
-func (p *parent) launch(ctx context.Context, c *child) error {
+func (p *parent) askFork(ctx context.Context, c *child) error {
 	procs := c.leaf.Procs()
-	files := append([]*os.File{c.theirs}, c.stdio.Child[:]...)
+	files := append([]*os.File{c.theirs}, c.pipes.child[:]...)
 	files = append(files, procs...)
 	// A caller that goes away must not cost the parent its life; a fork that
 	// hangs must.
 	watch, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.rung.cfg.ForkTimeout)
 	defer cancel()
 	a, err := p.request(watch, agent.Fork{
-		Op: agent.OpFork, ID: c.id, UID: c.uid, GID: c.uid,
-		FilesBytes: c.job.Limits.FilesBytes, Attach: len(procs),
+		Op: agent.OpFork, ID: c.id, UID: c.uid, GID: c.uid, FilesBytes: c.filesBytes, Attach: len(procs),
 	}, agent.OpForked, files)
 	if err != nil {
 		return err
@@ -106,17 +132,79 @@ func (p *parent) launch(ctx context.Context, c *child) error {
 		p.fail("the parent process broke its protocol", nil)
 		return errs.New(errs.RungFailed, "the parent process broke its protocol")
 	}
-	p.forks.Add(1)
 	c.setPidfd(a.fds[0])
 	c.closeTheirs()
-	go c.listen()
-	go c.feed()
-	go c.supervise()
 	return nil
 }
 
-// settle waits until user code has begun, or is certain never to.
-func (c *child) settle(ctx context.Context) (rungs.Child, error) {
+// takeSpare returns a spare child with the wanted size of files, nil if there
+// is none. Its launch may still be under way.
+func (p *parent) takeSpare(filesBytes int64) *child {
+	for {
+		p.mu.Lock()
+		i := slices.IndexFunc(p.spares, func(c *child) bool { return c.filesBytes == filesBytes })
+		if i < 0 {
+			p.mu.Unlock()
+			return nil
+		}
+		c := p.spares[i]
+		p.spares = slices.Delete(p.spares, i, i+1)
+		p.mu.Unlock()
+		<-c.launched // bounded by the fork's own watch
+		if c.alive() {
+			return c
+		}
+	}
+}
+
+// wantSpares wakes the keeper.
+func (p *parent) wantSpares() {
+	select {
+	case p.refill <- struct{}{}:
+	default:
+	}
+}
+
+// opened is the last step of a boot or branch: from here on there are spares.
+func (p *parent) opened(begin time.Time) {
+	p.warm = time.Since(begin)
+	p.keeper.Go(p.keepSpares)
+	p.wantSpares()
+}
+
+// keepSpares forks children ahead of their jobs. Jobs that wait for a fork come
+// first: it does nothing while there is one, and is woken when it has begun.
+func (p *parent) keepSpares() {
+	for {
+		select {
+		case <-p.refill:
+		case <-p.quit:
+			return
+		}
+		for p.lacksSpare() {
+			_, err := p.launch(context.Background(), rungs.DefaultFilesBytes, func(c *child) { p.spares = append(p.spares, c) })
+			if err != nil {
+				p.log.Info("no spare fork", "err", err)
+				break // the next job asks again
+			}
+		}
+	}
+}
+
+func (p *parent) lacksSpare() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.usable() == nil && p.demand == 0 && len(p.spares) < p.rung.cfg.Spares
+}
+
+// run gives the child its job and waits until user code has begun, or is
+// certain never to; started says which.
+func (c *child) run(ctx context.Context, job rungs.Job, begin time.Time) (started bool, err error) {
+	if err := c.assign(job, begin); err != nil {
+		c.kill(pyhost.CauseKilled)
+		<-c.finished
+		return false, err
+	}
 	watch := time.NewTimer(c.parent.rung.cfg.ForkTimeout)
 	defer watch.Stop()
 	var why error
@@ -128,25 +216,25 @@ func (c *child) settle(ctx context.Context) (rungs.Child, error) {
 		why = errs.New(errs.RungFailed, "the fork did not reach user code in time")
 	}
 	if why != nil {
-		c.kill(causeKilled)
+		c.kill(pyhost.CauseKilled)
 		<-c.finished // now it is certain whether user code began
 	}
 	c.mu.Lock()
-	started, failed := c.started, c.failed
+	began, failed := !c.started.IsZero(), c.failed
 	c.mu.Unlock()
-	if !started.IsZero() {
-		return c, nil
+	if began {
+		return true, nil
 	}
 	<-c.finished
 	switch {
 	case why != nil:
-		return nil, why
+		return false, why
 	case failed != nil:
-		return nil, c.wallError(failed)
-	case c.err == nil && c.result.Status == rungs.StatusMemory:
-		return c, nil // the job's own limit was too small for its start
+		return false, c.wallError(failed)
 	case c.err != nil:
-		return nil, c.err
+		return false, c.err
+	case c.result.Status == rungs.StatusMemory:
+		return true, nil // the job's own limit was too small for its start
 	}
-	return nil, errs.New(errs.RungFailed, "the fork ended before user code began")
+	return false, errEarly
 }

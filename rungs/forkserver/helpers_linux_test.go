@@ -103,6 +103,24 @@ func wait(t testing.TB, c rungs.Child) *rungs.Result {
 	return res
 }
 
+// waitSpares waits until the parent has its spares, so that counts compare.
+func waitSpares(t testing.TB, p *parent) {
+	t.Helper()
+	eventually(t, "spares are ready", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		ready := 0
+		for _, c := range p.spares {
+			select {
+			case <-c.launched:
+				ready++
+			default:
+			}
+		}
+		return ready == p.rung.cfg.Spares && len(p.children) == ready
+	})
+}
+
 func run(t testing.TB, p rungs.Parent, code string) *rungs.Result {
 	t.Helper()
 	return wait(t, start(t, p, jobOf(code)))

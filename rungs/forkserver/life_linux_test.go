@@ -29,6 +29,7 @@ type leftovers struct {
 
 func (p *parent) leftovers(t *testing.T) leftovers {
 	t.Helper()
+	waitSpares(t, p)
 	return leftovers{
 		daemonFDs:     entries(t, "/proc/self/fd"),
 		agentFDs:      entries(t, fmt.Sprintf("/proc/%d/fd", p.pid)),
@@ -135,7 +136,7 @@ print('done', flush=True)
 			begin := time.Now()
 			c := start(t, p, job)
 			if tc.name == "kill" {
-				eventually(t, "output", func() bool { return len(c.(*child).stdio.Stdout.Bytes()) > 0 })
+				eventually(t, "output", func() bool { return len(c.(*child).stdout.Bytes()) > 0 })
 				c.Kill("test")
 			}
 			res := wait(t, c)
@@ -267,8 +268,9 @@ func TestABranchThatFailsLeavesTheTrunk(t *testing.T) {
 	if res := run(t, p, "print(1)"); res.Status != rungs.StatusOK {
 		t.Errorf("status %s", res.Status)
 	}
-	eventually(t, "no child is left", func() bool {
-		return read(t, fmt.Sprintf("/proc/%d/task/%d/children", p.pid, p.pid)) == ""
+	waitSpares(t, p)
+	eventually(t, "only spares are left", func() bool {
+		return len(strings.Fields(read(t, fmt.Sprintf("/proc/%d/task/%d/children", p.pid, p.pid)))) == p.rung.cfg.Spares
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-ff860830/banyan/internal/errs"
 	"github.com/seed-ff860830/banyan/rungs"
 	"github.com/seed-ff860830/banyan/rungs/agent"
+	"github.com/seed-ff860830/banyan/rungs/internal/pyhost"
 )
 
 // sendTimeout bounds the writing of one frame to an agent, which reads at once
@@ -43,11 +44,19 @@ type parent struct {
 
 	turn    chan struct{} // holds one token: the right to make a request
 	answers chan answer
+	lost    chan struct{} // closed when no answer comes any more
 	done    chan struct{} // closed when the agent is gone, and all goroutines but the log's
+
+	refill chan struct{} // asks the keeper for spares
+	quit   chan struct{} // ends the keeper
+	keeper sync.WaitGroup
 
 	mu       sync.Mutex
 	next     int
-	children map[string]*child
+	children map[string]*child // with a job or spare
+	busy     int               // children with a job
+	demand   int               // jobs that wait for a fork
+	spares   []*child
 	running  sync.WaitGroup // the children; added to under mu while not closing
 	closing  bool
 	reason   string // why it was closed or died
@@ -66,7 +75,10 @@ func (r *Rung) newParent(h *host, conn *agent.Conn, pid, pidfd int, log *os.File
 		rung: r, host: h, spec: spec, conn: conn, pid: pid, pidfd: pidfd,
 		log:      r.cfg.Logger.With("rung", string(Name), "parent", pid),
 		turn:     make(chan struct{}, 1),
+		refill:   make(chan struct{}, 1),
+		quit:     make(chan struct{}),
 		answers:  make(chan answer, 1),
+		lost:     make(chan struct{}),
 		done:     make(chan struct{}),
 		children: map[string]*child{},
 	}
@@ -138,12 +150,15 @@ func (p *parent) ended() {
 		left = append(left, c)
 	}
 	p.mu.Unlock()
+	close(p.quit)
 	if !stays {
 		gone(p.pidfd, closeTimeout)
 	}
 	for _, c := range left {
 		c.orphan()
 	}
+	close(p.lost)
+	p.keeper.Wait()
 	p.running.Wait()
 	select {
 	case a := <-p.answers:
@@ -211,7 +226,7 @@ func (p *parent) request(ctx context.Context, frame any, want string, files []*o
 		defer func() { <-p.turn }()
 	case <-ctx.Done():
 		return answer{}, contextError(ctx)
-	case <-p.done:
+	case <-p.lost:
 	}
 	p.mu.Lock()
 	err := p.usable()
@@ -234,7 +249,7 @@ func (p *parent) wait(ctx context.Context, want string) (answer, error) {
 		}
 		agent.CloseAll(a.fds)
 		return answer{}, p.refusal(a)
-	case <-p.done:
+	case <-p.lost:
 		return answer{}, errs.New(errs.RungFailed, "the parent process ended")
 	case <-ctx.Done():
 		p.fail("the parent process hangs", ctx.Err())
@@ -297,7 +312,7 @@ func (p *parent) Stats() rungs.ParentStats {
 	defer p.mu.Unlock()
 	return rungs.ParentStats{
 		PID: p.pid, ResidentBytes: p.resident, Warm: p.warm,
-		Children: len(p.children), Forks: p.forks.Load(),
+		Children: p.busy, Forks: p.forks.Load(),
 	}
 }
 
@@ -319,7 +334,7 @@ func (p *parent) Close(reason string) error {
 	}
 	p.mu.Unlock()
 	for _, c := range left {
-		c.kill(causeKilled)
+		c.kill(pyhost.CauseKilled)
 	}
 	p.running.Wait()
 	// A failure to send means that it is going already.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/seed-ff860830/banyan/ontology"
 	"github.com/seed-ff860830/banyan/rungs"
 	"github.com/seed-ff860830/banyan/rungs/internal/cgroup"
+	"github.com/seed-ff860830/banyan/rungs/internal/pyhost"
 )
 
 // Name is the rung's name.
@@ -32,13 +32,14 @@ type Rung struct {
 	parents map[*parent]struct{}
 	probed  time.Time
 	probe   error
-	trial   sync.Mutex // one probe at a time
-	trunks  sync.WaitGroup
+	trial   sync.Mutex     // one probe at a time
+	booting sync.WaitGroup // starts of processes; added to under mu while not closed
+	trunks  sync.WaitGroup // processes that we have to wait for, and their logs
 }
 
 // host is what the rung holds of this machine once it has been needed.
 type host struct {
-	spawner *spawner
+	starter *pyhost.Starter
 	groups  *cgroup.Manager
 	source  *os.File
 }
@@ -67,6 +68,7 @@ func (r *Rung) Traits() rungs.Traits { return traits() }
 
 // open returns what the rung holds of this machine, and takes hold of it the
 // first time.
+// The caller calls booting.Done when it starts no process any more.
 func (r *Rung) open(ctx context.Context) (*host, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,6 +76,7 @@ func (r *Rung) open(ctx context.Context) (*host, error) {
 		return nil, errs.New(errs.Conflict, "the forkserver rung is closed")
 	}
 	if r.host != nil {
+		r.booting.Add(1)
 		return r.host, nil
 	}
 	if err := checkRights(); err != nil {
@@ -86,11 +89,12 @@ func (r *Rung) open(ctx context.Context) (*host, error) {
 	if swept, err := groups.Sweep(ctx); err != nil || len(swept) > 0 {
 		r.cfg.Logger.Info("swept control groups of a daemon that is gone", "groups", swept, "err", err)
 	}
-	source, err := sourceFile()
+	source, err := pyhost.SourceFile()
 	if err != nil {
 		return nil, errs.Wrap(errs.Unavailable, errors.Join(err, groups.Close(ctx)), "the agent cannot be made ready")
 	}
-	r.host = &host{spawner: newSpawner(), groups: groups, source: source}
+	r.host = &host{starter: pyhost.NewStarter(), groups: groups, source: source}
+	r.booting.Add(1)
 	return r.host, nil
 }
 
@@ -161,7 +165,8 @@ func (r *Rung) Close() error {
 	if h == nil {
 		return nil
 	}
-	h.spawner.close() // whoever still runs dies with the thread
+	r.booting.Wait()
+	h.starter.Close() // whoever still runs dies with the thread
 	r.trunks.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
@@ -170,24 +175,3 @@ func (r *Rung) Close() error {
 
 // closeTimeout bounds each wait of a close.
 const closeTimeout = 10 * time.Second
-
-// searchPath is where a runtime's bare name is looked for.
-var searchPath = []string{"/usr/local/bin", "/usr/bin", "/bin"}
-
-// findExecutable returns the absolute path of a runtime's executable.
-func findExecutable(name string) (string, error) {
-	candidates := []string{name}
-	if !filepath.IsAbs(name) {
-		candidates = candidates[:0]
-		for _, dir := range searchPath {
-			candidates = append(candidates, filepath.Join(dir, name))
-		}
-	}
-	for _, path := range candidates {
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return path, nil
-		}
-	}
-	return "", errs.New(errs.Unavailable, "there is no interpreter %q on this host", name).
-		WithHint("apt-get install python3")
-}

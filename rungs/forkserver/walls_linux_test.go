@@ -174,7 +174,7 @@ s.settimeout(3)
 try: s.accept(); print("REACHED")
 except TimeoutError: print("alone")`))
 	eventually(t, "the server listens", func() bool {
-		return strings.HasPrefix(string(server.(*child).stdio.Stdout.Bytes()), "ready")
+		return strings.HasPrefix(string(server.(*child).stdout.Bytes()), "ready")
 	})
 	res := run(t, p, `
 import os, socket
