@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// check holds the store against its own account of itself: the meta record,
-// the number of the last commit, and the rows of every order. It makes the
-// first record of a store that is new.
+// check holds the store against its own account of itself and takes its state
+// into memory. It makes the first record of a store that is new.
 func (s *Store) check(ctx context.Context) error {
 	txn := s.db.NewTransaction(false)
 	defer txn.Discard()
@@ -24,18 +23,25 @@ func (s *Store) check(ctx context.Context) error {
 	if m.commit < noted {
 		return errLost("the store has lost its last %d commits", noted-m.commit)
 	}
-	table, sum, err := loadGraphs(txn, m.graphs)
+	table, err := s.verify(ctx, txn, m)
 	if err != nil {
-		return err
-	}
-	if sum != m.triples {
-		return errLost("the store's record speaks of %d triples, its graphs of %d", m.triples, sum)
-	}
-	if err := s.countRows(ctx, txn, table, m.triples); err != nil {
 		return err
 	}
 	s.adopt(m, table)
 	return nil
+}
+
+// verify counts what the meta record speaks of: the triples of the graph table
+// and the rows of every order.
+func (s *Store) verify(ctx context.Context, txn *badger.Txn, m meta) (*graphTable, error) {
+	table, sum, err := loadGraphs(txn, m.graphs)
+	if err != nil {
+		return nil, err
+	}
+	if sum != m.triples {
+		return nil, errLost("the store's record speaks of %d triples, its graphs of %d", m.triples, sum)
+	}
+	return table, s.countRows(ctx, txn, table, m.triples)
 }
 
 // adopt takes a checked state into memory.

@@ -64,7 +64,7 @@ func childWrite(s *Store, n int) error {
 		})
 	case 1:
 		_, _, err := s.ReplaceGraph(ctx, ontology.IRI(ex("replaced").Value), func(yield func(ttl.Triple, error) bool) {
-			for i := range 9000 { // more than one transaction holds
+			for i := range 7000 { // more than one transaction holds
 				if !yield(ttl.Triple{S: ex(fmt.Sprint("r", i)), P: ex("round"), O: ex(fmt.Sprint(n))}, nil) {
 					return
 				}
@@ -154,8 +154,8 @@ func checkBatches(t *testing.T, dir string, acked map[int]bool, under int) {
 			break
 		}
 	}
-	if len(rows) != 0 && len(rows) != 9000 {
-		t.Errorf("the replaced graph holds %d rows, want 9000 or none", len(rows))
+	if len(rows) != 0 && len(rows) != 7000 {
+		t.Errorf("the replaced graph holds %d rows, want 7000 or none", len(rows))
 	}
 }
 

@@ -125,9 +125,20 @@ func (r *reader) wanted() error {
 	return nil
 }
 
-// has reports whether any key stands under a prefix, by an iterator that was
-// opened for the order.
+// has reports whether any key stands under a prefix, by an iterator over all
+// versions of its order. Such an iterator does not run on through keys that were
+// deleted until it finds one that was not, however far off that is.
 func has(it *badger.Iterator, prefix []byte) bool {
-	it.Seek(prefix)
-	return it.Valid() && bytes.HasPrefix(it.Item().Key(), prefix)
+	var last []byte
+	for it.Seek(prefix); it.ValidForPrefix(prefix); it.Next() {
+		item := it.Item()
+		if bytes.Equal(item.Key(), last) {
+			continue // an older version
+		}
+		if !item.IsDeletedOrExpired() {
+			return true
+		}
+		last = item.KeyCopy(last)
+	}
+	return false
 }

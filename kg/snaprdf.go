@@ -84,7 +84,9 @@ func (sn *Snapshot) absorb(p ontology.IRI, o ttl.Term) (err error) {
 	case ontology.PropSpecKey:
 		sn.SpecKey = ontology.SpecKey(o.Value)
 	case ontology.PropState:
-		sn.State, err = stateOf(o)
+		var state ontology.SnapshotState
+		state, err = stateOf(o)
+		sn.State = max(sn.State, state) // of several, the one that allows least
 	case ontology.PropDeclares:
 		sn.Declares, ok = append(sn.Declares, ontology.Capability(o.Value)), o.Kind == ttl.IRI
 	case ontology.PropProvides:
@@ -140,9 +142,10 @@ func (r *ReadTx) snapshots(log *slog.Logger) (out []Snapshot, err error) {
 	var sn Snapshot
 	var subject ttl.Term
 	var fault error
+	stated := false
 	flush := func() {
 		if fault == nil && sn.ID != "" {
-			fault = sn.complete()
+			fault = sn.complete(stated)
 		}
 		if fault != nil {
 			log.Warn("a snapshot in the graph cannot be read and is left out", "snapshot", subject.Value, "err", fault)
@@ -158,9 +161,10 @@ func (r *ReadTx) snapshots(log *slog.Logger) (out []Snapshot, err error) {
 		}
 		if q.S != subject {
 			flush()
-			subject, fault, sn = q.S, nil, Snapshot{}
+			subject, fault, stated, sn = q.S, nil, false, Snapshot{}
 			sn.ID, _ = ontology.SnapshotOf(ontology.IRI(q.S.Value))
 		}
+		stated = stated || q.P == iri(ontology.PropState)
 		if fault == nil {
 			fault = sn.absorb(ontology.IRI(q.P.Value), q.O)
 		}
@@ -170,13 +174,13 @@ func (r *ReadTx) snapshots(log *slog.Logger) (out []Snapshot, err error) {
 }
 
 // complete reports what a snapshot read from the graph lacks.
-func (sn *Snapshot) complete() error {
+func (sn *Snapshot) complete(stated bool) error {
 	for _, f := range [...]struct {
 		name string
 		has  bool
 	}{
 		{"bn:rung", sn.Rung != ""}, {"bn:runtime", sn.Runtime != ""}, {"bn:specKey", sn.SpecKey != ""},
-		{"bn:createdAt", !sn.CreatedAt.IsZero()},
+		{"bn:createdAt", !sn.CreatedAt.IsZero()}, {"bn:state", stated},
 	} {
 		if !f.has {
 			return fmt.Errorf("it has no %s", f.name)

@@ -4,12 +4,17 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"maps"
 
 	"github.com/dgraph-io/badger/v4"
 )
 
-// sweepRows is how many rows one sweeping commit takes.
-const sweepRows = 2000
+// sweepRows is how many rows one sweeping commit takes; sweepTerms how many
+// terms that may be unused are gathered before they are looked at.
+const (
+	sweepRows  = 2000
+	sweepTerms = 200_000
+)
 
 // sweepLeftovers sweeps the graph numbers that were listed when the process
 // last ended: staged and never published, or replaced and not yet swept.
@@ -36,21 +41,27 @@ func (s *Store) sweepLeftovers(ctx context.Context) error {
 // sweepPending sweeps the listed numbers as far as the context lets it; what
 // is left stays listed. The caller is the writer.
 func (s *Store) sweepPending(ctx context.Context) {
+	suspects := map[ID]struct{}{}
 	for len(s.pending) > 0 && s.failed == nil {
-		done, err := s.sweepSome(ctx, s.pending[0])
+		done, err := s.sweepSome(ctx, s.pending[0], suspects)
 		if err != nil {
 			s.log.Warn("rows of a replaced graph are still to be swept", "graphs", len(s.pending), "err", err)
-			return
+			break
 		}
 		if done {
 			s.pending = s.pending[1:]
 		}
+		if len(suspects) > sweepTerms {
+			s.collect(suspects)
+			clear(suspects)
+		}
 	}
+	s.collect(suspects)
 }
 
 // sweepSome deletes some rows of a number, and takes it off the list with the
-// last of them.
-func (s *Store) sweepSome(ctx context.Context, num ID) (done bool, err error) {
+// last of them. The terms of the rows are added to suspects.
+func (s *Store) sweepSome(ctx context.Context, num ID, suspects map[ID]struct{}) (done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, storeErr("sweep", err)
 	}
@@ -80,7 +91,8 @@ func (s *Store) sweepSome(ctx context.Context, num ID) (done bool, err error) {
 	if err := s.commit(t); err != nil {
 		return false, err
 	}
-	return done, s.collect(t.orphans)
+	maps.Copy(suspects, t.orphans)
+	return done, nil
 }
 
 func (s *Store) someRows(ctx context.Context, num ID) (rows []row, err error) {
@@ -100,12 +112,18 @@ func (s *Store) someRows(ctx context.Context, num ID) (rows []row, err error) {
 
 // collect takes terms out of the dictionary that no row and no graph uses any
 // more. It runs after the commit that took their uses away, so a crash between
-// the two leaves a few unused terms behind, which harm nothing. The caller is
-// the writer.
-func (s *Store) collect(suspects map[ID]struct{}) error {
+// the two, or an error, leaves unused terms behind, which harm nothing. The
+// caller is the writer.
+func (s *Store) collect(suspects map[ID]struct{}) {
 	if len(suspects) == 0 || s.failed != nil {
-		return nil
+		return
 	}
+	if err := s.forgetUnused(suspects); err != nil {
+		s.log.Warn("unused terms were left in the dictionary", "err", err)
+	}
+}
+
+func (s *Store) forgetUnused(suspects map[ID]struct{}) error {
 	unused, err := s.unused(suspects)
 	if err != nil || len(unused) == 0 {
 		return err
@@ -132,7 +150,7 @@ func (s *Store) unused(suspects map[ID]struct{}) (ids []ID, err error) {
 	defer txn.Discard()
 	its := make([]*badger.Iterator, 0, 3)
 	for _, order := range [...]byte{tagOSPG, tagSPOG, tagPOSG} {
-		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{order}})
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{order}, AllVersions: true})
 		defer it.Close()
 		its = append(its, it)
 	}

@@ -70,9 +70,7 @@ func (s *Store) settle(ctx context.Context, t *Tx) error {
 	}
 	s.pending = append(s.pending, t.dead...)
 	s.sweepPending(ctx)
-	if err := s.collect(t.orphans); err != nil {
-		s.log.Warn("unused terms were left in the dictionary", "err", err)
-	}
+	s.collect(t.orphans)
 	return nil
 }
 
