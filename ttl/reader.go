@@ -137,8 +137,8 @@ func (r *Reader) All() iter.Seq2[Triple, error] {
 }
 
 // Position returns the place of the object of the statement that was returned
-// last. A statement that a collection implies has the place of the item, or
-// of the parenthesis, that it stands for.
+// last, and zero before the first. A statement that a collection implies has
+// the place of the item, or of the parenthesis, that it stands for.
 func (r *Reader) Position() Position { return r.last }
 
 // Prefixes returns the prefixes in force where the reading stands, by name
