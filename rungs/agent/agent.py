@@ -1069,7 +1069,7 @@ def run_job(connection, flush_c, load=None):
             collector = Collector(connection, job)
             source = job["code"]
         except Exception as error:
-            fail(connection, "job", error)
+            fail(connection, "load" if isinstance(error, LoadError) else "job", error)
         del job["code"]
         connection.send({"op": "started"})
         me = os.getpid()
