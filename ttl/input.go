@@ -29,6 +29,7 @@ type input struct {
 	end  int
 	off  int64 // the offset in the document of buf[0]
 	err  error // why there is no more: io.EOF, errTooManyBytes, or the reader's own
+	done bool  // err is io.EOF itself: the document is whole
 	line int   // the line of pos, from 1
 
 	lineOff int64 // the offset of the line's first byte
@@ -74,7 +75,7 @@ func (in *input) more(i int) (int, bool) {
 	if in.off+int64(in.end) > in.max {
 		in.end = int(max(in.max-in.off, 0))
 		in.buf[in.end] = 0
-		in.err = errTooManyBytes
+		in.err, in.done = errTooManyBytes, false
 	}
 	return i, in.end > i
 }
@@ -90,6 +91,8 @@ func (in *input) read() int {
 		}
 		if err != nil {
 			in.err = err
+			// What wraps io.EOF is a failure that cut the document short.
+			in.done = err == io.EOF
 		}
 		if n > 0 || err != nil {
 			return n

@@ -102,7 +102,7 @@ func (r *Reader) stringEscape(rel int) (int, bool) {
 // unicodeEscape checks a \uXXXX or \UXXXXXXXX rel bytes behind pos and returns
 // its length. Surrogates are not characters, so they are refused.
 func (r *Reader) unicodeEscape(rel int) (int, bool) {
-	n := 0
+	var n int
 	switch r.at(rel + 1) {
 	case 'u':
 		n = 4
@@ -136,7 +136,7 @@ func unescape(dst, raw []byte) []byte {
 			i++
 			continue
 		}
-		n := 0
+		var n int
 		switch c = raw[i+1]; c {
 		case 't':
 			dst = append(dst, '\t')

@@ -47,8 +47,13 @@ func (l Limits) Validate() error {
 		name string
 		n    int64
 	}{
-		{"Bytes", l.Bytes}, {"Triples", l.Triples}, {"Depth", int64(l.Depth)}, {"LiteralBytes", int64(l.LiteralBytes)},
-		{"IRIBytes", int64(l.IRIBytes)}, {"Prefixes", int64(l.Prefixes)}, {"TermBytes", l.TermBytes},
+		{"Bytes", l.Bytes},
+		{"Triples", l.Triples},
+		{"Depth", int64(l.Depth)},
+		{"LiteralBytes", int64(l.LiteralBytes)},
+		{"IRIBytes", int64(l.IRIBytes)},
+		{"Prefixes", int64(l.Prefixes)},
+		{"TermBytes", l.TermBytes},
 	} {
 		if f.n < 0 {
 			return errs.New(errs.Invalid, "limit %s is negative", f.name)

@@ -1,6 +1,7 @@
 package ttl
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -129,7 +130,7 @@ func (r *Reader) All() iter.Seq2[Triple, error] {
 	return func(yield func(Triple, error) bool) {
 		for {
 			t, err := r.Read()
-			if err == io.EOF || !yield(t, err) || err != nil {
+			if errors.Is(err, io.EOF) || !yield(t, err) || err != nil {
 				return
 			}
 		}
@@ -169,7 +170,7 @@ func (r *Reader) emit(t Triple, at Position) bool {
 // finish sets the error for a document that ends, or breaks off, between two
 // statements.
 func (r *Reader) finish() bool {
-	if r.input.err == io.EOF {
+	if r.done {
 		r.err = io.EOF
 		return false
 	}
@@ -180,9 +181,13 @@ func (r *Reader) finish() bool {
 // off, which is then what made the syntax wrong. It returns false.
 func (r *Reader) fail(i int, format string, args ...any) bool {
 	switch err := r.input.err; {
-	case err == errTooManyBytes:
+	case errors.Is(err, errTooManyBytes):
 		return r.overLimit("Bytes")
-	case err != nil && err != io.EOF:
+	case errors.Is(err, io.EOF) && !r.done:
+		// The caller's errors.Is must not take it for the document's end.
+		r.err = fmt.Errorf("read RDF input: %w: %s", io.ErrUnexpectedEOF, err.Error())
+		return false
+	case err != nil && !r.done:
 		r.err = fmt.Errorf("read RDF input: %w", err)
 		return false
 	}

@@ -91,13 +91,13 @@ func TestErrorsStay(t *testing.T) {
 		t.Errorf("%d triples before the error, want the 2 that were complete", n)
 	}
 	for range 3 {
-		if _, err := r.Read(); err != first {
+		if _, err := r.Read(); !errors.Is(err, first) {
 			t.Errorf("then %v, want %v again", err, first)
 		}
 	}
 	r = ttl.NewReader(strings.NewReader(""), ttl.Options{})
 	for range 3 {
-		if _, err := r.Read(); err != io.EOF {
+		if _, err := r.Read(); err != io.EOF { //nolint:errorlint // it must be io.EOF itself
 			t.Errorf("at the end: %v, want io.EOF itself", err)
 		}
 	}
@@ -114,6 +114,13 @@ func TestReaderFailure(t *testing.T) {
 			if _, err := count(src, ttl.Options{Format: format}); !errors.Is(err, broken) {
 				t.Errorf("broken off at %d: %v", n, err)
 			}
+		}
+	}
+	// A failure that wraps io.EOF must not look like the end of the document.
+	cut := fmt.Errorf("connection lost: %w", io.EOF)
+	for _, in := range []string{"", "<a:s> <a:p> 1 .", "<a:s> <a:p>"} {
+		if _, err := count(io.MultiReader(strings.NewReader(in), iotest.ErrReader(cut)), ttl.Options{}); !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			t.Errorf("%q, then cut off: %v", in, err)
 		}
 	}
 	if _, err := count(stuck{}, ttl.Options{}); !errors.Is(err, io.ErrNoProgress) {

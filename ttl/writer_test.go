@@ -94,7 +94,7 @@ func TestQuadsWriteThenRead(t *testing.T) {
 				t.Fatalf("quad %d: %v, %v; want %v", i, got, err, w)
 			}
 		}
-		if _, err := r.ReadQuad(); err != io.EOF {
+		if _, err := r.ReadQuad(); !errors.Is(err, io.EOF) {
 			t.Fatal(err)
 		}
 	})
@@ -176,10 +176,10 @@ func TestWriterRefuses(t *testing.T) {
 				if k := errs.KindOf(err); k != errs.Invalid && (k != errs.Unsupported || q.G.Kind == ttl.None) {
 					t.Errorf("%v: %v", f, err)
 				}
-				if again := w.Write(ttl.Triple{S: s, P: p, O: o}); again != err {
+				if again := w.Write(ttl.Triple{S: s, P: p, O: o}); !errors.Is(again, err) {
 					t.Errorf("%v: then %v", f, again)
 				}
-				if closed := w.Close(); closed != err || b.Len() != 0 {
+				if closed := w.Close(); !errors.Is(closed, err) || b.Len() != 0 {
 					t.Errorf("%v: Close gave %v and there are %d bytes", f, closed, b.Len())
 				}
 			}
@@ -189,8 +189,13 @@ func TestWriterRefuses(t *testing.T) {
 
 func TestWriterOptions(t *testing.T) {
 	for _, o := range []ttl.WriterOptions{
-		{Format: 99}, {Prefixes: map[string]string{"1": "a:"}}, {Prefixes: map[string]string{"a.": "a:"}}, {Prefixes: map[string]string{"_": "a:"}},
-		{Prefixes: map[string]string{"a b": "a:"}}, {Prefixes: map[string]string{"\xff": "a:"}}, {Prefixes: map[string]string{"a": "rel"}},
+		{Format: 99},
+		{Prefixes: map[string]string{"1": "a:"}},
+		{Prefixes: map[string]string{"a.": "a:"}},
+		{Prefixes: map[string]string{"_": "a:"}},
+		{Prefixes: map[string]string{"a b": "a:"}},
+		{Prefixes: map[string]string{"\xff": "a:"}},
+		{Prefixes: map[string]string{"a": "rel"}},
 		{Prefixes: map[string]string{"a": "http://e/> ."}},
 	} {
 		w := ttl.NewWriter(io.Discard, o)
