@@ -103,7 +103,7 @@ func TestEngine(t *testing.T) {
 		Dir: "testdata/engine", Setup: setup, RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": cmdExits, "ready": cmdReady, "running": cmdRunning, "branch": cmdBranch,
-			"draining": cmdDraining, "locked": cmdLocked, "stale-socket": cmdStaleSocket, "hex": cmdHex,
+			"draining": cmdDraining, "stale-socket": cmdStaleSocket, "hex": cmdHex,
 		},
 	})
 }
@@ -202,14 +202,6 @@ func cmdDraining(ts *testscript.TestScript, neg bool, args []string) {
 	await(ts, "a daemon that drains", func() bool {
 		_, err := c.Status(context.Background())
 		return errs.KindOf(err) == errs.Unavailable
-	})
-}
-
-// cmdLocked waits until another process has the data folder's store.
-func cmdLocked(ts *testscript.TestScript, neg bool, args []string) {
-	await(ts, "a store that is open", func() bool {
-		err := ts.Exec("banyan", "status")
-		return err != nil
 	})
 }
 
