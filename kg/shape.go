@@ -226,6 +226,9 @@ func (c *checker) runtime(id uint32, s *subject) {
 	}
 }
 
+// badCapability is the fault of a node that no need could name.
+const badCapability = "a capability is named by a module's name in its runtime's namespace, or by an IRI with \"://\" or of urn:, of at most 512 bytes"
+
 // maxImplied bounds what one capability implies, directly or not; maxSteps
 // what a file may make the check of it cost.
 const (
@@ -240,8 +243,8 @@ func (c *checker) capability(id uint32, s *subject) {
 		c.fault(s.first, ontology.ClassCapability, "a capability is an IRI, so that others can name it")
 		return
 	}
-	if len(t.Value) > 2*ontology.MaxNameLen {
-		c.fault(s.first, ontology.ClassCapability, "the IRI of a capability is too long")
+	if _, err := ontology.ParseCapability("", t.Value); err != nil {
+		c.fault(s.first, ontology.ClassCapability, badCapability)
 		return
 	}
 	if s.has(ontology.ClassBundle) {

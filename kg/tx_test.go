@@ -169,10 +169,11 @@ func TestClosedStoreSaysSo(t *testing.T) {
 	begun := make(chan struct{})
 	go func() { // a reader that is still at it when Close begins
 		var last error
+		first := true
 		for _, err := range s.Match(context.Background(), ttl.Quad{}) {
-			if last = err; begun != nil {
+			if last = err; first {
+				first = false
 				close(begun)
-				begun = nil
 				for !s.closing() {
 					if _, err := s.Count(context.Background(), quad("a", "b", "c", "")); err != nil {
 						break

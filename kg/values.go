@@ -22,8 +22,8 @@ func checkImplies(d *document, o uint32) string {
 	if t.Kind != ttl.IRI {
 		return "bn:implies points to an IRI, not to " + d.show(o)
 	}
-	if len(t.Value) > 2*ontology.MaxNameLen {
-		return "the IRI of a capability is too long"
+	if _, err := ontology.ParseCapability("", t.Value); err != nil {
+		return badCapability
 	}
 	return ""
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Capability is the IRI of one thing a snapshot can hold and a job can need.
@@ -40,7 +42,8 @@ func NewCapability(ns IRI, name string) (Capability, error) {
 }
 
 // ParseCapability reads a need as a user writes it: "numpy", "numpy@1.24.2",
-// "py:numpy", "bundle:science" or a whole IRI. Names without a prefix are taken in ns.
+// "py:numpy", "bundle:science" or a whole IRI (with "://", or a "urn:"). Names
+// without a prefix are taken in ns; without an ns they are refused.
 func ParseCapability(ns IRI, s string) (Capability, error) {
 	if rest, ok := strings.CutPrefix(s, "py:"); ok {
 		return NewCapability(PythonNS, rest)
@@ -48,11 +51,20 @@ func ParseCapability(ns IRI, s string) (Capability, error) {
 	if rest, ok := strings.CutPrefix(s, "bundle:"); ok {
 		return NewCapability(BundleNS, rest)
 	}
-	if strings.Contains(s, "://") {
-		if len(s) > 2*MaxNameLen || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>\"{}|^`\\", r) }) {
+	if rest, ok := strings.CutPrefix(s, string(PythonNS)); ok {
+		return NewCapability(PythonNS, rest)
+	}
+	if rest, ok := strings.CutPrefix(s, string(BundleNS)); ok {
+		return NewCapability(BundleNS, rest)
+	}
+	if strings.Contains(s, "://") || strings.HasPrefix(s, "urn:") {
+		if len(s) > 2*MaxNameLen || !validIRI(s) {
 			return "", fmt.Errorf("%q is not an IRI", s)
 		}
 		return Capability(s), nil
+	}
+	if ns == "" {
+		return "", fmt.Errorf("%q needs a prefix, as in py:numpy", s)
 	}
 	return NewCapability(ns, s)
 }
@@ -119,22 +131,38 @@ func SortCapabilities(cs []Capability) []Capability {
 
 // validModule accepts dotted identifiers: letters (also beyond ASCII, as
 // Python has them), digits, '_', and '-' and '+' for other runtimes' packages.
+// Letters are Unicode's: no space, control, direction mark or broken byte is one.
 func validModule(s string) bool {
-	if s == "" {
-		return false
-	}
 	for part := range strings.SplitSeq(s, ".") {
 		if part == "" {
 			return false
 		}
 		for i, r := range part {
-			letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0xC0 && r != 0xD7 && r != 0xF7 && r < 0xD800
-			if !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '-' || r == '+')) {
+			if r == '_' || unicode.IsLetter(r) {
+				continue
+			}
+			if i == 0 || !(unicode.IsDigit(r) || unicode.IsMark(r) || r == '-' || r == '+') {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// validIRI accepts a scheme and what can stand between angle brackets, without
+// control characters (RFC 3987 as far as RDF's syntaxes ask for it).
+func validIRI(s string) bool {
+	scheme, _, _ := strings.Cut(s, ":")
+	for i := range len(scheme) {
+		c := scheme[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.')) {
+			return false
+		}
+	}
+	return scheme != "" && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return r == ' ' || unicode.IsControl(r) || strings.ContainsRune("<>\"{}|^`\\", r)
+	})
 }
 
 // validVersion accepts PEP 440 and semantic versions.
