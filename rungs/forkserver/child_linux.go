@@ -459,4 +459,5 @@ func (c *child) release() {
 		p.busy--
 	}
 	p.mu.Unlock()
+	p.wantSpares()
 }

@@ -33,11 +33,12 @@ func (p *parent) Fork(ctx context.Context, job rungs.Job) (rungs.Child, error) {
 		c.counted = true
 	}
 	p.mu.Unlock()
-	p.wantSpares()
 	if err != nil {
+		p.wantSpares()
 		return nil, err
 	}
 	p.forks.Add(1)
+	time.AfterFunc(spareDelay, p.wantSpares)
 	return c, nil
 }
 
@@ -156,6 +157,10 @@ func (p *parent) takeSpare(filesBytes int64) *child {
 		}
 	}
 }
+
+// spareDelay is how long a job runs before the spare that it took is made up
+// for, unless it ends before. Making one at once would slow a short job down.
+const spareDelay = 10 * time.Millisecond
 
 // wantSpares wakes the keeper.
 func (p *parent) wantSpares() {

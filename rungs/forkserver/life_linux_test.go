@@ -154,7 +154,9 @@ func TestAKilledParentFailsItsJobsCleanly(t *testing.T) {
 	r := newRung(t)
 	p := boot(t, r, specOf(""))
 	c := start(t, p, jobOf("import time; time.sleep(60)"))
+	c.(*child).mu.Lock()
 	pidfd, err := unix.Dup(c.(*child).pidfd)
+	c.(*child).mu.Unlock()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,11 @@ func descendants() []string {
 		for _, p := range all {
 			if ours[p.parent] && !ours[p.pid] {
 				ours[p.pid], again = true, true
-				found = append(found, fmt.Sprintf("%d (%s) %.80q", p.pid, p.state, p.command))
+				state := "" // a process that runs now and sleeps later is the same
+				if p.state == "Z" {
+					state = " (zombie)"
+				}
+				found = append(found, fmt.Sprintf("%d%s %.80q", p.pid, state, p.command))
 			}
 		}
 	}
