@@ -79,7 +79,7 @@ func TestDefaultPlaces(t *testing.T) {
 		{"home", map[string]string{"HOME": "/h"}, false, "/h/.local/share/banyan", "/h/.config/banyan/config.yaml"},
 		{"xdg", map[string]string{"HOME": "/h", "XDG_DATA_HOME": "/d", "XDG_CONFIG_HOME": "/c"}, false, "/d/banyan", "/c/banyan/config.yaml"},
 		{"relative xdg is ignored", map[string]string{"HOME": "/h", "XDG_DATA_HOME": "d"}, false, "/h/.local/share/banyan", "/h/.config/banyan/config.yaml"},
-		{"superuser", map[string]string{"HOME": "/root"}, true, "/var/lib/banyan", "/etc/banyan/config.yaml"},
+		{"superuser", map[string]string{"HOME": "/home/su"}, true, "/var/lib/banyan", "/etc/banyan/config.yaml"},
 		{"superuser with xdg", map[string]string{"XDG_DATA_HOME": "/d"}, true, "/d/banyan", "/etc/banyan/config.yaml"},
 		{"no home", nil, false, "", ""},
 	} {
