@@ -3,6 +3,7 @@ package banyan
 import (
 	"github.com/seed-ff860830/banyan/rungs"
 	"github.com/seed-ff860830/banyan/rungs/forkserver"
+	"github.com/seed-ff860830/banyan/rungs/local"
 )
 
 // defaultRungs makes the rungs of this build. One that cannot run here is made
@@ -15,5 +16,12 @@ func defaultRungs(cfg Config) ([]rungs.Rung, error) {
 		return nil, err
 	}
 	all := []rungs.Rung{fork}
+	if cfg.AllowLocal {
+		l, err := local.New(local.Config{Logger: cfg.Logger})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+	}
 	return all, nil
 }

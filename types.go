@@ -12,7 +12,7 @@ import (
 type Job struct {
 	Runtime   ontology.RuntimeID   `json:"runtime,omitempty"` // default "python"
 	Code      string               `json:"code"`
-	Need      []string             `json:"need,omitempty"` // nil: read from the code's imports; empty: nothing
+	Need      []string             `json:"need,omitzero"` // nil: read from the code's imports; empty: nothing
 	Args      []string             `json:"args,omitempty"`
 	Stdin     string               `json:"stdin,omitempty"`
 	Env       map[string]string    `json:"env,omitempty"`
@@ -100,7 +100,7 @@ type Usage struct {
 // WarmRequest asks for a snapshot ahead of time.
 type WarmRequest struct {
 	Runtime ontology.RuntimeID `json:"runtime,omitempty"`
-	Need    []string           `json:"need,omitempty"`
+	Need    []string           `json:"need,omitzero"`
 	Rung    ontology.RungName  `json:"rung,omitempty"`
 	Setup   string             `json:"setup,omitempty"`
 }

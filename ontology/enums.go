@@ -1,6 +1,9 @@
 package ontology
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Isolation is how strongly a rung walls a job off, weakest first; it is
 // ordered, so that "at least" is a comparison.
@@ -111,5 +114,5 @@ func enumParse(what string, names []string, s string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("%q is not a %s; known: %v", s, what, names)
+	return 0, fmt.Errorf("%q is not a known %s; known: %s", s, what, strings.Join(names, ", "))
 }

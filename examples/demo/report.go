@@ -134,9 +134,15 @@ func walls(e rungs.Enforced) []string {
 		name string
 		up   bool
 	}{
-		{"own uid", e.UID}, {"no capabilities", e.Capabilities}, {"no_new_privs", e.NoNewPrivs},
-		{"seccomp", e.Seccomp}, {"landlock", e.Landlock}, {"narrow root", e.Root == "narrow"},
-		{"memory by " + e.Memory, e.Memory != ""}, {"pids by " + e.PIDs, e.PIDs != ""}, {"files by " + e.Files, e.Files != ""},
+		{"own uid", e.UID},
+		{"no capabilities", e.Capabilities},
+		{"no_new_privs", e.NoNewPrivs},
+		{"seccomp", e.Seccomp},
+		{"landlock", e.Landlock},
+		{"narrow root", e.Root == "narrow"},
+		{"memory by " + e.Memory, e.Memory != ""},
+		{"pids by " + e.PIDs, e.PIDs != ""},
+		{"files by " + e.Files, e.Files != ""},
 	} {
 		if w.up {
 			out = append(out, w.name)
