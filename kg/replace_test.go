@@ -25,6 +25,7 @@ func many(n int, tag string) func(func(ttl.Triple, error) bool) {
 
 func TestReplaceGraphOfAnySize(t *testing.T) {
 	s := memory(t)
+	s.batch = 6000 // a few commits for what is below; its own bound is tested by the next
 	g := ontology.IRI(ex("g").Value)
 	_, dict := terms(t, s)
 	add(t, s, quad("o1", "p", "other", "other")) // shares terms with the graph
@@ -32,7 +33,7 @@ func TestReplaceGraphOfAnySize(t *testing.T) {
 	for _, step := range []struct {
 		n   int
 		tag string
-	}{{25_000, "a"}, {25_000, "a"}, {10, "b"}, {12_000, "c"}, {0, ""}} {
+	}{{4500, "a"}, {4500, "a"}, {10, "b"}, {2000, "c"}, {0, ""}} {
 		added, replaced, err := s.ReplaceGraph(t.Context(), g, many(step.n, step.tag))
 		if err != nil || added != step.n || replaced != numbers {
 			t.Errorf("%d triples: added %d, replaced %d, %v; want %d and %d", step.n, added, replaced, err, step.n, numbers)
@@ -54,8 +55,22 @@ func TestReplaceGraphOfAnySize(t *testing.T) {
 	}
 }
 
+func TestReplaceGraphBeyondOneTransaction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds under the race detector")
+	}
+	s := memory(t)
+	n := int(s.db.MaxBatchCount()/5) + 1000
+	added, _, err := s.ReplaceGraph(t.Context(), "http://example.org/g", many(n, "a"))
+	if err != nil || added != n {
+		t.Errorf("added %d, %v; want %d", added, err, n)
+	}
+	clean(t, s)
+}
+
 func TestReplaceGraphThatFailsLeavesNothing(t *testing.T) {
 	s := memory(t)
+	s.batch = 6000
 	g := ontology.IRI(ex("g").Value)
 	if _, _, err := s.ReplaceGraph(t.Context(), g, many(10, "old")); err != nil {
 		t.Fatal(err)
@@ -71,9 +86,9 @@ func TestReplaceGraphThatFailsLeavesNothing(t *testing.T) {
 		kind errs.Kind
 	}{
 		"atOnce":       {t.Context(), func(i int) error { return boom }, errs.Internal},
-		"afterCommits": {t.Context(), func(i int) error { return map[bool]error{true: boom}[i == 20_000] }, errs.Internal},
+		"afterCommits": {t.Context(), func(i int) error { return map[bool]error{true: boom}[i == 2000] }, errs.Internal},
 		"contextIsOver": {ctx, func(i int) error {
-			if i == 19_000 {
+			if i == 1900 {
 				cancel()
 			}
 			return nil
@@ -81,7 +96,7 @@ func TestReplaceGraphThatFailsLeavesNothing(t *testing.T) {
 	} {
 		_, _, err := s.ReplaceGraph(c.ctx, g, func(yield func(ttl.Triple, error) bool) {
 			i := 0
-			for q := range many(30_000, name) {
+			for q := range many(3000, name) {
 				if !yield(q, c.fail(i)) {
 					return
 				}
@@ -109,7 +124,7 @@ func TestLeftoversAreSweptAtOpen(t *testing.T) {
 	dir := t.TempDir()
 	s := onDisk(t, dir)
 	g := ontology.IRI(ex("g").Value)
-	if _, _, err := s.ReplaceGraph(t.Context(), g, many(3000, "kept")); err != nil {
+	if _, _, err := s.ReplaceGraph(t.Context(), g, many(300, "kept")); err != nil {
 		t.Fatal(err)
 	}
 	fwd, _ := terms(t, s)
@@ -118,15 +133,16 @@ func TestLeftoversAreSweptAtOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.batch = 6000
 	st := &staging{s: s, ctx: t.Context(), num: s.newNumber(), blanks: newSkolem(g)}
 	st.begin()
-	if err := st.fill(many(20_000, "staged")); err != nil || st.commits == 0 {
+	if err := st.fill(many(3000, "staged")); err != nil || st.commits == 0 {
 		t.Fatalf("staging: %v, %d commits", err, st.commits)
 	}
 	st.t.txn.Discard()
 	unlock()
-	if got := len(all(t, s, ttl.Quad{P: ex("p")})); got != 3000 || keys(t, s, tagDead) != 1 {
-		t.Errorf("%d rows are visible while others are staged, want 3000", got)
+	if got := len(all(t, s, ttl.Quad{P: ex("p")})); got != 300 || keys(t, s, tagDead) != 1 {
+		t.Errorf("%d rows are visible while others are staged, want 300", got)
 	}
 	mustClose(t, s)
 

@@ -322,5 +322,5 @@ func (t *Tx) del(key []byte) error {
 
 // full reports whether the transaction nears what Badger takes at once.
 func (t *Tx) full() bool {
-	return t.entries > t.s.db.MaxBatchCount()/4*3 || t.bytes > t.s.db.MaxBatchSize()/4*3-maxTermBytes*2
+	return t.entries > t.s.batch || t.bytes > t.s.db.MaxBatchSize()/4*3-maxTermBytes*2
 }
