@@ -20,6 +20,17 @@
 // The job goes to the child only after its pidfd has come, so there is never a
 // child with user code that the host could not kill.
 //
+// # Spares
+//
+// A fork and its walls cost a millisecond or two, and a control group's first
+// new member after a quiet spell waits 4 to 20 ms for the kernel. So each parent
+// keeps a few children that have all of that behind them and wait for a job: a
+// job that finds one only has its limits lowered, its random state drawn and
+// its program read. A spare serves one job and is never used again; one is made
+// up for when its job has ended or has run for a while. A job whose limit on
+// files differs from the default's cannot have one, since the size of a file
+// system is set when it is mounted.
+//
 // # Walls
 //
 // Before the first line of user code a child has: its own PID, mount, IPC and

@@ -63,7 +63,7 @@ func TestEscapesFail(t *testing.T) {
 		fmt.Sprintf(`
 attempt("shadow", lambda: open("/etc/shadow").read())
 attempt("home", lambda: os.listdir("/home"))
-attempt("root", lambda: os.listdir("/root"))
+attempt("root", lambda: os.listdir("/root/.ssh"))
 attempt("var", lambda: os.listdir("/var"))
 attempt("agent-fd", lambda: os.fstat(4))
 attempt("daemon-mem", lambda: open("/proc/%[1]d/mem"))
@@ -130,7 +130,12 @@ print(sorted(os.environ.items()))
 [] [] [] ['fd', 'full', 'null', 'random', 'shm', 'stderr', 'stdin', 'stdout', 'urandom', 'zero']
 [('HOME', '/tmp'), ('LANG', 'C.UTF-8'), ('MKL_NUM_THREADS', '1'), ('MPLBACKEND', 'Agg'), ('NUMEXPR_NUM_THREADS', '1'), ('OMP_NUM_THREADS', '1'), ('OPENBLAS_NUM_THREADS', '1'), ('PATH', '/usr/local/bin:/usr/bin:/bin'), ('VECLIB_MAXIMUM_THREADS', '1')]
 `, zero)
-	got := strings.NewReplacer("'lib32', ", "", "'libx32', ", "").Replace(string(res.Stdout))
+	// An interpreter of one's own brings the folders above it, empty but for it.
+	own := "'" + strings.SplitN(pythonPath(), "/", 3)[1] + "', "
+	if own == "'usr', " {
+		own = "\x00"
+	}
+	got := strings.NewReplacer("'lib32', ", "", "'libx32', ", "", own, "").Replace(string(res.Stdout))
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s\nstderr %s", got, want, res.Stderr)
 	}
