@@ -155,7 +155,7 @@ func endings(s *suite) map[string]func(t *testing.T) {
 
 func b24(t *testing.T, s *suite) {
 	s.plain(t)
-	before := observe()
+	before := steady(t)
 	n := pick(20, 3)
 	if !s.traits.WarmFork {
 		n = pick(5, 2)

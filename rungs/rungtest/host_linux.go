@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // hostState is what of a rung can be left on a host.
@@ -55,19 +56,21 @@ func observe() hostState {
 	return s
 }
 
-// more says what after has that before has not, "" if nothing.
+// more says what after has more of than before, "" if nothing. It is the counts
+// that are compared: a rung may keep forks ready, and the ones that are there
+// later are others.
 func (before hostState) more(after hostState) string {
 	var all []string
 	extra := func(what string, a, b []string) {
-		for _, x := range b {
-			if !slices.Contains(a, x) {
-				all = append(all, what+" "+x)
-			}
+		if len(b) <= len(a) {
+			return
 		}
+		fresh := slices.DeleteFunc(slices.Clone(b), func(x string) bool { return slices.Contains(a, x) })
+		all = append(all, fmt.Sprintf("%d %s more than before, new are %q", len(b)-len(a), what, fresh))
 	}
-	extra("control group", before.Groups, after.Groups)
-	extra("file", before.Temp, after.Temp)
-	extra("process", before.Processes, after.Processes)
+	extra("control groups", before.Groups, after.Groups)
+	extra("files", before.Temp, after.Temp)
+	extra("processes", before.Processes, after.Processes)
 	if after.Mounts > before.Mounts {
 		all = append(all, fmt.Sprintf("%d mounts", after.Mounts-before.Mounts))
 	}
@@ -75,6 +78,26 @@ func (before hostState) more(after hostState) string {
 		all = append(all, fmt.Sprintf("%d open descriptors", after.Files-before.Files))
 	}
 	return strings.Join(all, "; ")
+}
+
+// steady observes the host when nothing changes any more: the last job's
+// remains are gone, and the forks that a rung keeps ready are there.
+func steady(t testing.TB) hostState {
+	t.Helper()
+	const same = 5 // observations in a row
+	last, n := observe(), 0
+	eventually(t, "the host is at rest", func() bool {
+		<-time.After(20 * time.Millisecond)
+		now := observe()
+		if now.more(last) == "" && last.more(now) == "" {
+			n++
+		} else {
+			n = 0
+		}
+		last = now
+		return n >= same
+	})
+	return last
 }
 
 // process is one line of /proc.
@@ -145,24 +168,27 @@ func inParent(pid int, path string) bool {
 	return err == nil
 }
 
+// settling is how long what a job leaves may take to go: kernel threads clean
+// up namespaces and control groups behind it.
+const settling = 15 * time.Second
+
 // CheckNothingLeft looks at the host, and once more when the test is over: what
 // has come in between (control groups, work files, mounts, open descriptors,
 // processes) is an error. Call it before anything is started, so that its
 // clean-up is the last.
 func CheckNothingLeft(t testing.TB) {
 	t.Helper()
-	before := observe()
+	before := steady(t)
 	t.Cleanup(func() { settled(t, before) })
 }
 
 // settled waits until the host is as it was.
 func settled(t testing.TB, before hostState) {
 	t.Helper()
-	left := ""
-	eventually(t, "the host is as it was before", func() bool {
-		left = before.more(observe())
-		return left == ""
-	})
+	left := before.more(observe())
+	for end := time.Now().Add(settling); left != "" && time.Now().Before(end); left = before.more(observe()) {
+		<-time.After(20 * time.Millisecond)
+	}
 	if left != "" {
 		t.Errorf("left behind: %s", left)
 	}

@@ -9,6 +9,8 @@ type hostState struct{}
 
 func observe() hostState { return hostState{} }
 
+func steady(testing.TB) hostState { return hostState{} }
+
 // alive lists the processes that carry a marker; it cannot be seen here.
 func alive(string) []int { return nil }
 

@@ -36,7 +36,7 @@ var lifeCases = []testCase{
 
 func bootImport(t *testing.T, s *suite) {
 	s.plain(t)
-	before := observe()
+	before := steady(t)
 	p, err := s.rung.Boot(t.Context(), Spec(t, "no_such_module_xyz"))
 	if err == nil {
 		_ = p.Close("it should not be there")
@@ -50,7 +50,7 @@ func bootImport(t *testing.T, s *suite) {
 
 func bootSetUp(t *testing.T, s *suite) {
 	s.plain(t)
-	before := observe()
+	before := steady(t)
 	for setup, says := range map[string]string{
 		"raise ValueError('set-up went wrong')": "set-up went wrong",
 		"import sys; sys.exit(3)":               "3",
@@ -71,7 +71,7 @@ func bootSetUp(t *testing.T, s *suite) {
 
 func bootHangs(t *testing.T, s *suite) {
 	s.plain(t)
-	before := observe()
+	before := steady(t)
 	spec := Spec(t)
 	spec.Setup = "import time; time.sleep(600)"
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -229,7 +229,7 @@ func branchAlone(t *testing.T, s *suite) {
 func branchFails(t *testing.T, s *suite) {
 	trunk := s.own(t, Spec(t))
 	runCode(t, trunk, "pass")
-	before := observe()
+	before := steady(t)
 	b, err := trunk.Branch(t.Context(), Spec(t, "no_such_module_xyz"))
 	if err == nil {
 		_ = b.Close("it should not be there")
@@ -275,7 +275,7 @@ func closedParent(t *testing.T, s *suite) {
 
 func closeKills(t *testing.T, s *suite) {
 	s.plain(t)
-	before := observe()
+	before := steady(t)
 	p := s.boot(t, Spec(t))
 	c := fork(t, p, Job("import time; time.sleep(600)"))
 	if n := p.Stats().Children; n != 1 {

@@ -58,7 +58,7 @@ func b15Race(t *testing.T, s *suite) {
 	if !s.traits.WarmFork {
 		n = pick(20, 5)
 	}
-	before := observe()
+	before := steady(t)
 	for range n {
 		job := Job("import os\nos.write(1, b'z' * 1025)")
 		job.Limits.OutputBytes = 1024
@@ -84,7 +84,7 @@ func b16(t *testing.T, s *suite) {
 }
 
 func b16Unread(t *testing.T, s *suite) {
-	before := observe()
+	before := steady(t)
 	for _, code := range []string{"pass", "import os; os.close(0)", "import sys; sys.stdin.read(1)"} {
 		job := Job(code)
 		job.Stdin = make([]byte, 10<<20)
