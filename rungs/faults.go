@@ -1,6 +1,7 @@
 package rungs
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -33,7 +34,7 @@ func (f *faults) addErr(pointer string, err error) {
 	if err == nil {
 		return
 	}
-	if e, ok := err.(*errs.Error); ok && len(e.Parts) > 0 {
+	if e := (*errs.Error)(nil); errors.As(err, &e) && len(e.Parts) > 0 {
 		for _, p := range e.Parts {
 			f.add(p.Pointer, -1, "", p.Detail)
 		}

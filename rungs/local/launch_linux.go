@@ -36,7 +36,7 @@ func (c *child) launch() (err error) {
 	if err != nil {
 		return err
 	}
-	defer theirs.Close() //nolint:errcheck // the process has its copy
+	defer theirs.Close() // the process has its copy
 	c.conn = conn
 	process, err := c.exec(theirs)
 	if err != nil {
@@ -49,8 +49,8 @@ func (c *child) launch() (err error) {
 	}
 	c.mu.Unlock()
 	if err := c.leaf.Add(process.Pid); err != nil && !errors.Is(err, syscall.ESRCH) {
-		c.end()
-		return err
+		_, waitErr := c.end()
+		return errors.Join(err, waitErr)
 	}
 	return nil
 }

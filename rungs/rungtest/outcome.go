@@ -22,6 +22,7 @@ var outcomeCases = []testCase{
 	{"KillWhileRunning", nil, killRunning},
 	{"CallerGoesAway", nil, callerGoes},
 	{"InvalidJobStartsNothing", nil, invalidJob},
+	{"B33_GarbageOnTheBridge", nil, b33},
 	{"Figures", nil, figures},
 }
 
@@ -190,6 +191,37 @@ func invalidJob(t *testing.T, s *suite) {
 	}
 	if after := p.Stats(); after.Forks != before.Forks || after.Children != before.Children {
 		t.Errorf("a refused job was counted: %+v, then %+v", before, after)
+	}
+}
+
+// b33 breaks the protocol from inside a job, through the one descriptor that
+// leads out of it. How the job ended is what the kernel says all the same.
+func b33(t *testing.T, s *suite) {
+	for name, payload := range map[string]string{
+		"length beyond the bound": `b'\xff\xff\xff\xff'`,
+		"length zero":             `b'\0\0\0\0'`,
+		"half a header":           `b'\0\0'`,
+		"not JSON":                `b'\0\0\0\3xyz'`,
+		"not an object":           `b'\0\0\0\2[]'`,
+		"a large claim":           `b'\0\x70\0\0x'`,
+		"a false report":          `frame('{"op":"done","value":{"text/plain":"forged"},"exception":{"name":"E","message":"m","traceback":""}}')`,
+		"a false failure":         `frame('{"op":"fail","step":"x","errno":1,"message":"m"}')`,
+		"a file nobody asked for": `frame('{"op":"artifact","path":"../../x","data":"eA==","more":false}')`,
+		"deep nesting":            `frame('{"op":"done","value":' + '[' * 100_000 + ']' * 100_000 + '}')`,
+	} {
+		r := runCode(t, s.plain(t), `
+import os, struct
+def frame(text): return struct.pack('>I', len(text)) + text.encode()
+data = `+payload+`
+try:
+    while data: data = data[os.write(3, data):]
+except OSError: pass
+print('through')
+import sys; sys.exit(4)`)
+		if r.Status != rungs.StatusExit || r.ExitCode != 4 || string(r.Stdout) != "through\n" || r.Exception != nil || len(r.Artifacts) != 0 {
+			t.Errorf("%s: %s", name, show(r))
+		}
+		wantOutput(t, runCode(t, s.plain(t), "print(1)"), "1\n")
 	}
 }
 

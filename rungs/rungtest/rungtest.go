@@ -110,13 +110,6 @@ func walls(tr rungs.Traits) string {
 	return ""
 }
 
-func warm(tr rungs.Traits) string {
-	if !tr.WarmFork {
-		return "the rung promises no warm forks"
-	}
-	return ""
-}
-
 func branches(tr rungs.Traits) string {
 	if !tr.Branch {
 		return "the rung promises no branches"

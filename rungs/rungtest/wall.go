@@ -61,16 +61,16 @@ func network(t *testing.T, s *suite) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // nothing was written
+	defer l.Close()
 	path := filepath.Join(t.TempDir(), "sock")
 	u, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer u.Close() //nolint:errcheck // nothing was written
+	defer u.Close()
 	abstract, err := net.Listen("unix", "@"+path)
 	if err == nil {
-		defer abstract.Close() //nolint:errcheck // nothing was written
+		defer abstract.Close()
 	}
 	job := Job(`
 import socket, sys
