@@ -14,8 +14,10 @@ require (
 require (
 	github.com/cayleygraph/quad v1.3.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
+	github.com/oklog/ulid/v2 v2.1.2 // indirect
 	github.com/piprate/json-gold v0.8.0 // indirect
 	github.com/pquerna/cachecontrol v0.2.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 )
 
 replace github.com/seed-ff860830/banyan => ../

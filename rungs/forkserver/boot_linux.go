@@ -68,18 +68,18 @@ func (r *Rung) start(h *host, exe string, spec rungs.Spec) (*parent, error) {
 	if err != nil {
 		return nil, errs.Wrap(errs.RungFailed, err, "a parent could not be started")
 	}
-	defer null.Close() //nolint:errcheck // a read end has nothing to lose
+	defer null.Close() // a read end has nothing to lose
 	conn, theirs, err := agent.Pair()
 	if err != nil {
 		return nil, errs.Wrap(errs.RungFailed, err, "a parent could not be started")
 	}
-	defer theirs.Close() //nolint:errcheck // the agent has its copy
+	defer theirs.Close() // the agent has its copy
 	logR, logW, err := os.Pipe()
 	if err != nil {
 		_ = conn.Close()
 		return nil, errs.Wrap(errs.RungFailed, err, "a parent could not be started")
 	}
-	defer logW.Close() //nolint:errcheck // the agent has its copy
+	defer logW.Close() // the agent has its copy
 	if err := blocking(logW); err != nil {
 		_ = errors.Join(conn.Close(), logR.Close())
 		return nil, errs.Wrap(errs.RungFailed, err, "a parent could not be started")

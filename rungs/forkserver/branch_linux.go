@@ -49,13 +49,13 @@ func (p *parent) split(ctx context.Context, spec rungs.Spec) (*parent, error) {
 	if err != nil {
 		return nil, errs.Wrap(errs.RungFailed, err, "a branch could not be started")
 	}
-	defer theirs.Close() //nolint:errcheck // the agent has its copy
+	defer theirs.Close() // the agent has its copy
 	logR, logW, err := os.Pipe()
 	if err != nil {
 		_ = conn.Close()
 		return nil, errs.Wrap(errs.RungFailed, err, "a branch could not be started")
 	}
-	defer logW.Close() //nolint:errcheck // the agent has its copy
+	defer logW.Close() // the agent has its copy
 	if err = blocking(logW); err == nil {
 		var a answer
 		if a, err = p.askBranch(ctx, theirs, logW); err == nil {

@@ -59,8 +59,8 @@ type child struct {
 	fed            chan struct{} // closed when the job was written
 
 	// Under the parent's mu: whether it counts among the busy, and whether it
-	// has given all back.
-	counted, released bool
+	// has left the parent's books.
+	counted, left bool
 
 	report agent.Report // of listen; read after heard
 	result *rungs.Result

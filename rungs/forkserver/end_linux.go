@@ -55,6 +55,7 @@ func (c *child) supervise() {
 		c.conclude(exit, known, end)
 	}
 	c.release()
+	c.leave()
 	close(c.finished)
 	c.mu.Lock()
 	if c.started.IsZero() && c.failed == nil {
@@ -165,6 +166,7 @@ func (c *child) discard() {
 	}
 	c.closeTheirs()
 	c.release()
+	c.leave()
 	c.parent.running.Done()
 }
 
@@ -201,10 +203,15 @@ func (c *child) release() {
 		c.pidfd = -1
 	}
 	c.mu.Unlock()
+}
+
+// leave takes the child out of its parent's books.
+func (c *child) leave() {
+	p := c.parent
 	p.mu.Lock()
 	delete(p.children, c.id)
 	p.spares = slices.DeleteFunc(p.spares, func(s *child) bool { return s == c })
-	c.released = true
+	c.left = true
 	if c.counted {
 		p.busy--
 	}

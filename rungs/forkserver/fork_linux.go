@@ -2,6 +2,7 @@ package forkserver
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strconv"
@@ -27,7 +28,7 @@ func (p *parent) Fork(ctx context.Context, job rungs.Job) (rungs.Child, error) {
 	c, err := p.forkFor(ctx, job, begin)
 	p.mu.Lock()
 	p.demand--
-	if c == nil || c.released {
+	if c == nil || c.left {
 		p.busy--
 	} else {
 		c.counted = true
@@ -73,14 +74,14 @@ func (p *parent) forkFor(ctx context.Context, job rungs.Job, begin time.Time) (*
 		if started {
 			return c, nil
 		}
-		if spare == nil || err != errEarly {
+		if spare == nil || !errors.Is(err, errEarly) {
 			return nil, err
 		}
 	}
 }
 
 // errEarly is a child that ended before user code, without saying why.
-var errEarly = errs.New(errs.RungFailed, "the fork ended before user code began")
+var errEarly error = errs.New(errs.RungFailed, "the fork ended before user code began")
 
 // launch has the agent fork a child without a job. Noted, if not nil, is called
 // with the child as soon as it has a place, before there is a process.

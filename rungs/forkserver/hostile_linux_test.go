@@ -126,6 +126,18 @@ func TestB04_AParentWithThreadsIsRefused(t *testing.T) {
 	}
 }
 
+func TestAParentWithProcessesIsRefused(t *testing.T) {
+	r := newRung(t)
+	_, err := r.Boot(context.Background(), specOf("import subprocess; p = subprocess.Popen(['sleep', '2'])"))
+	if errs.KindOf(err) != errs.Unsupported || !strings.Contains(errs.Public(err), "process") {
+		t.Errorf("boot: %v", err)
+	}
+	p := boot(t, r, specOf("import subprocess, signal; subprocess.run(['true']); signal.signal(signal.SIGCHLD, signal.SIG_IGN)"))
+	if res := run(t, p, "import subprocess; print(subprocess.run(['true']).returncode)"); string(res.Stdout) != "0\n" {
+		t.Errorf("stdout %q, stderr %s", res.Stdout, res.Stderr)
+	}
+}
+
 func TestB01_SparesHaveRandomStateOfTheirOwn(t *testing.T) {
 	p := boot(t, newRung(t), specOf("import random, uuid, secrets; random.random()"))
 	seen := map[string]bool{}

@@ -208,7 +208,7 @@ func TestBranchAddsAndOutlivesItsTrunk(t *testing.T) {
 				t.Fatal(err)
 			}
 			branch := made.(*parent)
-			defer branch.Close("test is over") //nolint:errcheck // always nil
+			defer branch.Close("test is over") // always nil
 			if got := string(run(t, trunk, "import sys; print('colorsys' in sys.modules)").Stdout); got != "False\n" {
 				t.Errorf("the trunk changed: %s", got)
 			}
@@ -230,7 +230,7 @@ func TestBranchAddsAndOutlivesItsTrunk(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer twig.Close("test is over") //nolint:errcheck // always nil
+			defer twig.Close("test is over") // always nil
 			held := false
 			for _, h := range twig.Holds() {
 				held = held || h.Capability.Short() == "py:chunk"
@@ -351,7 +351,7 @@ func TestB24_AKilledDaemonLeavesNoProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer next.Close() //nolint:errcheck // the check is below
+	defer next.Close() // the check is below
 	if err := next.Probe(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ const (
 
 // drainLog logs what a parent prints until the pipe ends. It owns r.
 func drainLog(r *os.File, logger *slog.Logger) {
-	defer r.Close() //nolint:errcheck // a read end has nothing to lose
+	defer r.Close() // a read end has nothing to lose
 	lines := bufio.NewReaderSize(r, logLine)
 	left := logTotal
 	for left > 0 {
