@@ -133,7 +133,7 @@ type testCase struct {
 
 // cases returns all cases, by theme.
 func cases() []testCase {
-	return slices.Concat(forkCases, outcomeCases, streamCases, fileCases, containCases, wallCases, lifeCases)
+	return slices.Concat(forkCases, outcomeCases, streamCases, fileCases, containCases, wallCases, lifeCases, registryCases)
 }
 
 // Suite runs every case against a rung that factory makes. The factory skips
