@@ -170,12 +170,16 @@ func b24(t *testing.T, s *suite) {
 	}
 }
 
+// sharedMark begins the names of files that jobs leave in their temporary
+// directories, to see whether others find them.
+const sharedMark = "banyan-shared-"
+
 func b24Shared(t *testing.T, s *suite) {
 	dirs := "[tempfile.gettempdir(), '.']"
 	if walls(s.traits) == "" {
 		dirs = "['/tmp', '/dev/shm', '.']"
 	}
-	mark := "banyan-shared-" + string(ontology.NewRunID())
+	mark := sharedMark + string(ontology.NewRunID())
 	write := fmt.Sprintf("import os, tempfile\nfor d in %s:\n    open(os.path.join(d, %q), 'w').write('x')\nprint('ok')", dirs, mark)
 	read := fmt.Sprintf("import os, tempfile\nprint([d for d in %s if os.path.exists(os.path.join(d, %q))])", dirs, mark)
 	running := fork(t, s.plain(t), Job(write+"\nimport time\nos.close(1)\ntime.sleep(600)"))

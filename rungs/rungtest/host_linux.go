@@ -39,7 +39,9 @@ func observe() hostState {
 	for _, dir := range []string{os.TempDir(), "/dev/shm"} {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
-			if strings.Contains(e.Name(), "banyan") {
+			// Those of other processes come and go as they like.
+			ours := strings.HasPrefix(e.Name(), "banyan") && strings.Contains(e.Name(), fmt.Sprintf("-%d-", os.Getpid()))
+			if ours || strings.HasPrefix(e.Name(), sharedMark) {
 				s.Temp = append(s.Temp, filepath.Join(dir, e.Name()))
 				more, _ := os.ReadDir(filepath.Join(dir, e.Name()))
 				for _, m := range more {

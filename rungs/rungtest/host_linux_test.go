@@ -1,6 +1,7 @@
 package rungtest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -15,7 +16,7 @@ func TestObserveSeesWhatIsLeft(t *testing.T) {
 	if more := before.more(observe()); more != "" {
 		t.Fatalf("nothing was done, and there is %s", more)
 	}
-	dir, err := os.MkdirTemp("", "banyan-rungtest-")
+	dir, err := os.MkdirTemp("", fmt.Sprintf("banyan-rungtest-%d-", os.Getpid()))
 	if err != nil {
 		t.Fatal(err)
 	}
