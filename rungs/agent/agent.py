@@ -53,6 +53,7 @@ MAX_TEXT = 64 << 10     # one text of a result: repr, message, traceback
 MAX_RICH = 512 << 10    # one rich form of a result: HTML, PNG in base64
 MAX_HOLDS = 4096        # modules named in one report
 MAX_WALK = 20000        # directory entries looked at for artifacts
+MAX_FREE_NETS = 64      # network namespaces kept for the next jobs
 MAX_DEPTH = 16          # directory levels looked at for artifacts
 MAX_SKIPPED = 64        # artifacts named as left behind
 
@@ -140,7 +141,7 @@ MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
 MNT_DETACH = 2
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
-CLONE_NEWPID, CLONE_NEWNET = 0x20000000, 0x40000000
+CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWCGROUP = 0x20000000, 0x40000000, 0x2000000
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 22, 24
 PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 38, 47
 SECCOMP_MODE_FILTER = 2
@@ -409,6 +410,8 @@ class Walls:
         self.landlock_abi = 0
         self.landlock_fd = -1
         self.pid_ns = -1
+        self.home_net = -1
+        self.free_nets = []
         self.child_flags = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS
 
     # -- once, in the parent ------------------------------------------------
@@ -417,17 +420,12 @@ class Walls:
         kernel = self.kernel
         self._step("namespaces", self._parent_namespaces)
         self._step("root", NarrowRoot(kernel).enter)
-        self._step("pid", self._open_pid_namespace)
+        self._step("pid", self._open_namespaces)
         self._step("landlock", self._prepare_landlock)
         self._step("no_new_privs", lambda: kernel.prctl(PR_SET_NO_NEW_PRIVS, 1))
         self._step("capabilities", lambda: kernel.keep_capabilities(AGENT_CAPS))
         if self.filter:
             self._step("seccomp", self._prepare_seccomp)
-        if "landlock" not in self.up:
-            # Siblings in one network namespace could reach each other's
-            # abstract sockets; then each job gets a namespace of its own.
-            self.child_flags |= CLONE_NEWNET
-
     def _step(self, name, action):
         try:
             action()
@@ -439,13 +437,50 @@ class Walls:
             self.up.append(name)
 
     def _parent_namespaces(self):
-        # The agent itself sits in the empty network namespace, so that a
-        # child is born in it. Its control socket is connected already.
+        # The agent's control socket is connected already; it needs no network.
         self.kernel.unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
         self.kernel.mount(b"none", b"/", None, MS_REC | MS_PRIVATE)
+        try:
+            # Where a job's control group lies on the host is not its business.
+            self.kernel.unshare(CLONE_NEWCGROUP)
+            self.child_flags |= CLONE_NEWCGROUP
+        except OSError:
+            pass  # a kernel without them; named in no report as being up
 
-    def _open_pid_namespace(self):
+    def _open_namespaces(self):
         self.pid_ns = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        self.home_net = self._open_net()
+
+    @staticmethod
+    def _open_net():
+        return os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+
+    def take_net(self):
+        """An empty network namespace that no living job is in.
+
+        Making and unmaking one is dear (half a millisecond, and a kernel-wide
+        lock), so they are used again. A job cannot change one: that takes
+        capabilities; and its sockets have ended with it.
+        """
+        if self.free_nets:
+            return self.free_nets.pop()
+        self.kernel.unshare(CLONE_NEWNET)
+        try:
+            return self._open_net()
+        finally:
+            self.kernel.setns(self.home_net, CLONE_NEWNET)
+
+    def give_net(self, fd):
+        if len(self.free_nets) < MAX_FREE_NETS:
+            self.free_nets.append(fd)
+        else:
+            os.close(fd)
+
+    def leave_nets(self):
+        """For a branch: the spare ones are its trunk's."""
+        for fd in self.free_nets:
+            os.close(fd)
+        self.free_nets.clear()
 
     def _prepare_landlock(self):
         c, kernel = self.kernel.c, self.kernel
@@ -472,7 +507,7 @@ class Walls:
 
     # -- per job, in the child ----------------------------------------------
 
-    def raise_child(self, request, fds):
+    def raise_child(self, request, fds, net):
         """Put up all walls but the filter. Return the bridge connection.
 
         The order matters; see the comments. fds are control, stdin, stdout,
@@ -487,6 +522,7 @@ class Walls:
             step = "pdeathsig"
             kernel.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             step = "namespaces"
+            kernel.setns(net, CLONE_NEWNET)
             kernel.unshare(self.child_flags)
             kernel.sethostname(self.hostname)
             os.setsid()
@@ -548,6 +584,8 @@ class Walls:
     def names(self, attached):
         """The walls that a child which came this far is behind."""
         up = ["pid", "mnt", "net", "ipc", "uts", "root", "files", "uid", "capabilities"]
+        if self.child_flags & CLONE_NEWCGROUP:
+            up.append("cgroupns")
         up += [name for name in ("no_new_privs", "landlock", "seccomp") if name in self.up]
         return up + (["cgroup"] if attached else [])
 
@@ -1177,7 +1215,7 @@ class Agent:
         self.is_branch = False
         self.collects = True    # whether garbage collection was on when sealed
         self.asked = []
-        self.children = {}      # pidfd -> (pid, id, is a branch)
+        self.children = {}      # pidfd -> (pid, id, network namespace or -1 for a branch)
         self.poll = select.epoll()
         self.poll.register(connection.sock.fileno(), select.EPOLLIN)
 
@@ -1231,8 +1269,8 @@ class Agent:
     def end(self):
         """Kill the jobs, then stay for the branches: they are our children."""
         self.connection.sock.close()
-        for pid, _, branch in self.children.values():
-            if not branch:
+        for pid, _, net in self.children.values():
+            if net >= 0:
                 os.kill(pid, signal.SIGKILL)
         # Nothing else is wanted of this process but to reap.
         while True:
@@ -1287,19 +1325,23 @@ class Agent:
     def fork(self, frame, fds):
         if not self.sealed or len(fds) != 4 + int(frame["attach"]):
             raise ProtocolError("bad fork request")
+        net = -1
         try:
+            net = self.walls.take_net()
             pid = self.fork_into_namespace()
         except OSError as error:
+            if net >= 0:
+                self.walls.give_net(net)
             self.error("fork", _describe(error), id=frame["id"])
             return
         if pid == 0:
             try:
-                self.become_job(frame, fds)
+                self.become_job(frame, fds, net)
             except BaseException as error:  # a fault of ours
                 fail(Connection.on(CONTROL_FD), "agent", error)
             finally:
                 os._exit(EXIT_FAILED)
-        self.adopt(pid, frame["id"], False)
+        self.adopt(pid, frame["id"], net)
 
     def fork_into_namespace(self):
         """Fork a child that is PID 1 of a new namespace.
@@ -1326,23 +1368,25 @@ class Agent:
                 pass
         self.kernel.fflush(None)
 
-    def adopt(self, pid, ident, branch):
+    def adopt(self, pid, ident, net):
         fd = self.kernel.pidfd_open(pid)
-        self.children[fd] = (pid, ident, branch)
+        self.children[fd] = (pid, ident, net)
         self.poll.register(fd, select.EPOLLIN)
         self.connection.send({"op": "forked", "id": ident, "pid": pid}, [fd])
 
     def reap(self, fd):
-        pid, ident, branch = self.children.pop(fd)
+        pid, ident, net = self.children.pop(fd)
         self.poll.unregister(fd)
         os.close(fd)
         _, status, usage = os.wait4(pid, 0)
+        if net >= 0:
+            self.walls.give_net(net)  # all that was in it went with the job's PID namespace
         self.connection.send({
             "op": "exit", "id": ident, "status": status, "max_rss_bytes": usage.ru_maxrss * 1024,
             "user_us": int(usage.ru_utime * 1e6), "system_us": int(usage.ru_stime * 1e6),
         })
 
-    def become_job(self, frame, fds):
+    def become_job(self, frame, fds, net):
         """In the child: walls, then the job. Never returns."""
         # Objects that own a descriptor go before the numbers change hands.
         self.connection.sock.close()
@@ -1350,7 +1394,7 @@ class Agent:
         forget_inherited()
         reset_signals()
         try:
-            self.walls.raise_child(frame, fds)
+            self.walls.raise_child(frame, fds, net)
             bridge = Connection.on(CONTROL_FD)
         except WallError as error:
             fail(Connection.on(fds[0]), error.step, error)
@@ -1380,7 +1424,7 @@ class Agent:
                 self.become_agent(fds)
             finally:
                 os._exit(EXIT_FAILED)
-        self.adopt(pid, frame["id"], True)
+        self.adopt(pid, frame["id"], -1)
 
     def become_agent(self, fds):
         """In the child: a new agent on its own control socket. Never returns."""
@@ -1388,8 +1432,11 @@ class Agent:
         self.kernel.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         os.setsid()
         control, log = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 16) for fd in fds)
-        for fd in list(self.children):
+        for fd, (_, _, net) in self.children.items():
             os.close(fd)
+            if net >= 0:
+                os.close(net)
+        self.walls.leave_nets()
         for fd in fds:
             os.close(fd)
         fds.clear()
@@ -1442,6 +1489,9 @@ def run_agent():
     connection = Connection.on(CONTROL_FD)
     os.set_inheritable(CONTROL_FD, False)
     close_own_descriptors()
+    # Two descriptors a child; the usual soft limit is for programs that select.
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     guard(connection, Agent(connection).trunk_loop)
 
 

@@ -13,7 +13,7 @@ func TestAJobRunsBehindAllWalls(t *testing.T) {
 		t.Fatalf("result %+v, stderr %s", res, res.Stderr)
 	}
 	e := res.Enforced
-	if len(e.Namespaces) != 5 || !e.UID || !e.Capabilities || !e.NoNewPrivs || !e.Seccomp || e.Root != "narrow" ||
+	if len(e.Namespaces) != 6 || !e.UID || !e.Capabilities || !e.NoNewPrivs || !e.Seccomp || e.Root != "narrow" ||
 		e.Files != "tmpfs" || e.Memory == "" || e.PIDs == "" || len(e.Missing) != 0 {
 		t.Errorf("enforced %+v", e)
 	}

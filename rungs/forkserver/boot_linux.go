@@ -52,8 +52,9 @@ func (r *Rung) walls() agent.Walls {
 	return agent.Walls{Hostname: "banyan", Seccomp: r.filter, Require: r.required()}
 }
 
-// required names the walls without which nothing runs. Landlock is not among
-// them: where it is missing, each job has a network namespace of its own.
+// required names the walls without which nothing runs. Landlock's scopes are not
+// among them: they double what the PID and network namespaces do already, and
+// kernels before 6.12 do not have them.
 func (r *Rung) required() []string {
 	need := []string{"pid", "mnt", "net", "ipc", "uts", "root", "files", "uid", "capabilities", "no_new_privs"}
 	if !r.cfg.AllowDegraded {

@@ -34,8 +34,8 @@
 // # Walls
 //
 // Before the first line of user code a child has: its own PID, mount, IPC and
-// UTS namespaces; an empty network namespace (its own, or the parent's where
-// Landlock keeps siblings' abstract sockets apart); a read-only root that shows
+// UTS namespaces; an empty network namespace that no other living child is in;
+// a read-only root that shows
 // the system's libraries, the interpreter, and nothing of anybody's data; one
 // private tmpfs with a size limit behind /tmp, /dev/shm and its work directory;
 // a uid that no other living child has; no capabilities; no_new_privs; a

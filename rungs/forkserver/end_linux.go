@@ -132,6 +132,9 @@ func (c *child) enforced() rungs.Enforced {
 			e.Namespaces = append(e.Namespaces, ns)
 		}
 	}
+	if up("cgroupns") {
+		e.Namespaces = append(e.Namespaces, "cgroup")
+	}
 	if up("root") {
 		e.Root = "narrow"
 	}

@@ -126,6 +126,9 @@ func (p *parent) askFork(ctx context.Context, c *child) error {
 	a, err := p.request(watch, agent.Fork{
 		Op: agent.OpFork, ID: c.id, UID: c.uid, GID: c.uid, FilesBytes: c.filesBytes, Attach: len(procs),
 	}, agent.OpForked, files)
+	if err != nil && watch.Err() != nil {
+		return errs.Wrap(errs.RungFailed, err, "the parent process hangs in a fork")
+	}
 	if err != nil {
 		return err
 	}

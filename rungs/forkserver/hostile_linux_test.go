@@ -126,6 +126,67 @@ func TestB04_AParentWithThreadsIsRefused(t *testing.T) {
 	}
 }
 
+// A parent that hangs in fork is killed, and the next job is told so.
+func TestAParentThatHangsInForkIsKilled(t *testing.T) {
+	r := newRung(t)
+	r.cfg.ForkTimeout, r.cfg.Spares = 300*time.Millisecond, -1 // the probe had its time
+	p := boot(t, r, specOf("import os, time; os.register_at_fork(before=lambda: time.sleep(600))"))
+	_, err := p.Fork(context.Background(), jobOf("1"))
+	if errs.KindOf(err) != errs.RungFailed || !strings.Contains(errs.Public(err), "hangs in a fork") {
+		t.Errorf("fork: %v", err)
+	}
+	<-p.Done()
+	if !dead(p.pid) {
+		eventually(t, "the process is gone", func() bool { return dead(p.pid) })
+	}
+}
+
+// A child that hangs before user code is killed; its parent is none the worse.
+func TestAChildThatHangsBeforeUserCodeIsKilled(t *testing.T) {
+	r := newRung(t)
+	r.cfg.ForkTimeout, r.cfg.Spares = 500*time.Millisecond, -1
+	p := boot(t, r, specOf("import os, time\nn = [0]\ndef before(): n[0] += 1\nos.register_at_fork(before=before, after_in_child=lambda: n[0] == 1 and time.sleep(600))"))
+	if _, err := p.Fork(context.Background(), jobOf("1")); errs.KindOf(err) != errs.RungFailed {
+		t.Errorf("fork: %v", err)
+	}
+	if res := run(t, p, "print(1)"); res.Status != rungs.StatusOK {
+		t.Errorf("status %s", res.Status)
+	}
+}
+
+// Forks, branches and closes at the same time end cleanly, whatever comes first.
+func TestHammer(t *testing.T) {
+	r := newRung(t)
+	for range 3 {
+		p := boot(t, r, specOf(""))
+		var wg sync.WaitGroup
+		for i := range 6 {
+			wg.Go(func() {
+				for range 5 {
+					if i == 0 {
+						if b, err := p.Branch(context.Background(), specOf("", "colorsys")); err == nil {
+							run(t, b, "1")
+							_ = b.Close("hammered")
+						}
+						continue
+					}
+					ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*5*time.Millisecond)
+					c, err := p.Fork(ctx, jobOf("import time; time.sleep(0.01)"))
+					cancel()
+					if err == nil {
+						if _, err := c.Wait(context.Background()); err != nil && errs.KindOf(err) != errs.RungFailed {
+							t.Errorf("wait: %v", err)
+						}
+					}
+				}
+			})
+		}
+		eventually(t, "it is under way", func() bool { return p.Stats().Forks >= 3 })
+		_ = p.Close("in the middle of it")
+		wg.Wait()
+	}
+}
+
 func TestAParentWithProcessesIsRefused(t *testing.T) {
 	r := newRung(t)
 	_, err := r.Boot(context.Background(), specOf("import subprocess; p = subprocess.Popen(['sleep', '2'])"))

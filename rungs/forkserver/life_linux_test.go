@@ -32,12 +32,35 @@ func (p *parent) leftovers(t *testing.T) leftovers {
 	waitSpares(t, p)
 	return leftovers{
 		daemonFDs:     entries(t, "/proc/self/fd"),
-		agentFDs:      entries(t, fmt.Sprintf("/proc/%d/fd", p.pid)),
+		agentFDs:      p.descriptors(t),
 		agentChildren: len(strings.Fields(read(t, fmt.Sprintf("/proc/%d/task/%d/children", p.pid, p.pid)))),
 		agentMounts:   strings.Count(read(t, fmt.Sprintf("/proc/%d/mountinfo", p.pid)), "\n"),
 		groups:        groupsOf(t, os.Getpid()),
 		uids:          p.rung.uids.held(),
 	}
+}
+
+// descriptors counts what the agent has open, but for the network namespaces
+// that it keeps for the next jobs: at most 64, and as many as jobs ran at once.
+func (p *parent) descriptors(t *testing.T) int {
+	t.Helper()
+	dir := fmt.Sprintf("/proc/%d/fd", p.pid)
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, nets := 0, 0
+	for _, e := range list {
+		if target, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil && strings.HasPrefix(target, "net:[") {
+			nets++
+		} else {
+			n++
+		}
+	}
+	if nets > 66 {
+		t.Errorf("the agent holds %d network namespaces", nets)
+	}
+	return n
 }
 
 func entries(t *testing.T, dir string) int {

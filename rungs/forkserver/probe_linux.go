@@ -39,7 +39,7 @@ func (r *Rung) try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer p.Close("the probe is over") // always nil
+	defer func() { _ = p.Close("the probe is over") }()
 	c, err := p.Fork(ctx, rungs.Job{ID: ontology.NewRunID(), Code: "print(6 * 7)"})
 	if err != nil {
 		return err

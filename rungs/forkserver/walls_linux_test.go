@@ -122,6 +122,7 @@ print([status[k].strip() for k in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapA
 print(len(set(os.getresuid() + os.getresgid())), os.getuid() >= 1000000000, sorted(os.listdir("/")))
 print(os.listdir("/tmp"), os.listdir("/dev/shm"), os.listdir("."), sorted(os.listdir("/dev")))
 print(sorted(os.environ.items()))
+print({l.split(":")[2].strip() for l in open("/proc/self/cgroup")})
 `)
 	zero := "0000000000000000"
 	want := fmt.Sprintf(`1 ['1'] banyan /job
@@ -129,6 +130,7 @@ print(sorted(os.environ.items()))
 1 True ['bin', 'box', 'dev', 'etc', 'job', 'lib', 'lib64', 'proc', 'sbin', 'tmp', 'usr']
 [] [] [] ['fd', 'full', 'null', 'random', 'shm', 'stderr', 'stdin', 'stdout', 'urandom', 'zero']
 [('HOME', '/tmp'), ('LANG', 'C.UTF-8'), ('MKL_NUM_THREADS', '1'), ('MPLBACKEND', 'Agg'), ('NUMEXPR_NUM_THREADS', '1'), ('OMP_NUM_THREADS', '1'), ('OPENBLAS_NUM_THREADS', '1'), ('PATH', '/usr/local/bin:/usr/bin:/bin'), ('VECLIB_MAXIMUM_THREADS', '1')]
+{'/'}
 `, zero)
 	// An interpreter of one's own brings the folders above it, empty but for it.
 	own := "'" + strings.SplitN(pythonPath(), "/", 3)[1] + "', "
@@ -166,13 +168,13 @@ for fd in range(4096):
 	}
 }
 
-// A sibling's abstract socket must be out of reach, whether by Landlock in a
-// shared network namespace or by a namespace of one's own.
+// A sibling's sockets must be out of reach, out of sight and not in the way.
 func TestSiblingsDoNotReachEachOther(t *testing.T) {
 	p := boot(t, newRung(t), specOf(""))
 	server := start(t, p, jobOf(`
 import socket, time
 s = socket.socket(socket.AF_UNIX); s.bind("\0sibling"); s.listen()
+t = socket.socket(); t.bind(("0.0.0.0", 8000)); t.listen()
 open("/tmp/mark", "w"); open("/dev/shm/mark", "w"); open("mark", "w")
 print("ready", flush=True)
 s.settimeout(3)
@@ -186,6 +188,8 @@ import os, socket
 s = socket.socket(socket.AF_UNIX)
 try: s.connect("\0sibling"); print("REACHED")
 except OSError as e: print(type(e).__name__)
+socket.socket().bind(("0.0.0.0", 8000))
+assert "sibling" not in open("/proc/net/unix").read()
 print(os.listdir("/tmp"), os.listdir("/dev/shm"), os.listdir("."), os.getuid())`)
 	if got := string(res.Stdout); strings.Contains(got, "REACHED") || !strings.Contains(got, "[] [] []") {
 		t.Errorf("a sibling sees: %s %s", got, res.Stderr)
