@@ -426,6 +426,7 @@ class Walls:
         self._step("capabilities", lambda: kernel.keep_capabilities(AGENT_CAPS))
         if self.filter:
             self._step("seccomp", self._prepare_seccomp)
+
     def _step(self, name, action):
         try:
             action()

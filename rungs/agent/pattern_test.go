@@ -4,12 +4,26 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/seed-ff860830/banyan/rungs"
 )
+
+// python returns the interpreter to test with, or skips.
+func python(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("BANYAN_PYTHON")
+	if path == "" {
+		path = "/usr/bin/python3"
+	}
+	if _, err := exec.LookPath(path); err != nil {
+		t.Skipf("no Python at %s; set BANYAN_PYTHON", path)
+	}
+	return path
+}
 
 // matchProgram answers with the agent's own matcher.
 const matchProgram = `

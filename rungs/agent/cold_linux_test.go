@@ -14,19 +14,6 @@ import (
 	"github.com/seed-ff860830/banyan/rungs/agent"
 )
 
-// python returns the interpreter to test with, or skips.
-func python(t *testing.T) string {
-	t.Helper()
-	path := os.Getenv("BANYAN_PYTHON")
-	if path == "" {
-		path = "/usr/bin/python3"
-	}
-	if _, err := exec.LookPath(path); err != nil {
-		t.Skipf("no Python at %s; set BANYAN_PYTHON", path)
-	}
-	return path
-}
-
 // outcome is one cold run as seen from outside.
 type outcome struct {
 	code           int
