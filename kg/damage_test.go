@@ -105,6 +105,9 @@ func remove(t *testing.T, dir, pattern string) {
 func TestLostCommitsAreReported(t *testing.T) {
 	dir, copied := t.TempDir(), t.TempDir()
 	s := onDisk(t, dir)
+	mustPut(t, s, testSnapshot(0))
+	mustClose(t, s) // so that there is a whole, older state in the tables
+	s = onDisk(t, dir)
 	defer mustClose(t, s)
 	mustPut(t, s, testSnapshot(1))
 	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil { // as a crash leaves it
@@ -126,6 +129,9 @@ func TestLostCommitsAreReported(t *testing.T) {
 		mustClose(t, s2)
 	}
 	wantKind(t, err, errs.Corrupt)
+	if text := errs.Public(err); !strings.Contains(text, "lost its last 1 commits") {
+		t.Errorf("the message is %q", text)
+	}
 }
 
 // Our own small files are guards, not content: what a killed process leaves in

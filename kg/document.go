@@ -32,13 +32,13 @@ type docRow struct {
 // importLimits hold for what a caller of ImportTurtle leaves zero. They bound
 // the memory that one import takes.
 var importLimits = ttl.Limits{
-	Bytes:        64 << 20,
-	Triples:      1_000_000,
+	Bytes:        32 << 20,
+	Triples:      250_000,
 	Depth:        256,
 	LiteralBytes: 256 << 10,
 	IRIBytes:     8 << 10,
 	Prefixes:     1000,
-	TermBytes:    256 << 20,
+	TermBytes:    128 << 20,
 }
 
 // withImportLimits fills in what is zero.

@@ -24,7 +24,7 @@ type ImportOptions struct {
 	// DryRun reads and checks, and changes nothing.
 	DryRun bool
 	// Limits bound the file; what is zero takes the import's own default
-	// (64 MiB, a million triples).
+	// (32 MiB, a quarter of a million triples).
 	Limits ttl.Limits
 }
 

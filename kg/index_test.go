@@ -262,7 +262,7 @@ func TestIndexWithManySegments(t *testing.T) {
 	const n = 700
 	for i := range n {
 		sn := testSnapshot(i)
-		sn.Declares, sn.Provides = nil, py("common")
+		sn.Declares, sn.Provides = nil, py("common", fmt.Sprint("mid", i%100))
 		for j := range 1 + i%6 {
 			sn.Declares = append(sn.Declares, py(fmt.Sprint("d", (i*7+j*3)%40))...)
 			sn.Provides = append(sn.Provides, py(fmt.Sprint("d", (i*7+j*3)%40), fmt.Sprint("rare", i))...)
@@ -280,6 +280,11 @@ func TestIndexWithManySegments(t *testing.T) {
 		}
 	}
 	lookups := []Lookup{{Need: nil}, {Need: py("common")}, {Need: py("d1")}, {Need: py("d1", "common")}, {Need: py("rare17")}, {Need: py("d1", "unknown")}}
+	for i := range 60 { // a sparse posting with a dense and with another sparse one
+		lookups = append(lookups, Lookup{Need: py(fmt.Sprint("rare", i*11), "common", fmt.Sprint("mid", i*11%100))})
+		lookups = append(lookups, Lookup{Need: py(fmt.Sprint("mid", i), fmt.Sprint("d", i%40))})
+	}
+	lookups = append(lookups, Lookup{Need: py("mid1", "mid2")}, Lookup{Need: py("rare3", "mid4")})
 	for i := range 10 {
 		lookups = append(lookups, Lookup{Need: py(fmt.Sprint("d", i), fmt.Sprint("d", (i+3)%40))})
 		lookups = append(lookups, Lookup{Need: py(fmt.Sprint("d", i), fmt.Sprint("d", (i+3)%40), fmt.Sprint("d", (i+6)%40), fmt.Sprint("d", (i+9)%40))})

@@ -110,29 +110,39 @@ func (c *checker) fault(w docRow, shape ontology.IRI, text string) {
 }
 
 // statement checks what one statement says by itself and files it under its
-// subject.
+// subject, if it is about a runtime or a capability.
 func (c *checker) statement(w docRow) {
 	c.words(w)
-	s := c.subjects[w.s]
-	if s == nil {
-		s = &subject{first: w, values: map[ontology.IRI][]docRow{}}
-		c.subjects[w.s] = s
-		c.order = append(c.order, w.s)
-	}
-	p := ontology.IRI(c.d.terms[w.p].Value)
-	if p == ontology.RDFType && c.d.terms[w.o].Kind == ttl.IRI {
-		s.classes = append(s.classes, ontology.IRI(c.d.terms[w.o].Value))
+	p, o := ontology.IRI(c.d.terms[w.p].Value), c.d.terms[w.o]
+	if p == ontology.RDFType && o.Kind == ttl.IRI && slices.Contains(importable, ontology.IRI(o.Value)) {
+		s := c.subject(w)
+		s.classes = append(s.classes, ontology.IRI(o.Value))
 	}
 	shape, ok := valueShapes[p]
 	if !ok {
 		return
 	}
+	s := c.subject(w)
 	if rows := s.values[p]; shape.most == 0 || len(rows) <= shape.most && !slices.ContainsFunc(rows, func(x docRow) bool { return x.o == w.o }) {
+		if s.values == nil {
+			s.values = map[ontology.IRI][]docRow{}
+		}
 		s.values[p] = append(rows, w)
 	}
 	if text := shape.check(c.d, w.o); text != "" {
 		c.fault(w, p, text)
 	}
+}
+
+// subject returns what is gathered of a statement's subject.
+func (c *checker) subject(w docRow) *subject {
+	s := c.subjects[w.s]
+	if s == nil {
+		s = &subject{first: w}
+		c.subjects[w.s] = s
+		c.order = append(c.order, w.s)
+	}
+	return s
 }
 
 // words checks that a statement speaks Banyan's vocabulary as it is, and only

@@ -420,3 +420,33 @@ func TestTermsWithoutUseLeaveTheDictionary(t *testing.T) {
 	}
 	clean(t, s)
 }
+
+// A commit that fails may or may not be on disk; nothing is built on it.
+func TestAFailedCommitStopsTheWrites(t *testing.T) {
+	s, err := Open(t.Context(), Config{InMemory: true, Logger: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.db.Close(); err != nil { // as a disk that fails
+		t.Fatal(err)
+	}
+	before := s.Triples()
+	err = s.Update(t.Context(), func(tx *Tx) error {
+		tx.meta.triples++
+		return tx.set(deadKey(1), []byte{1})
+	})
+	if err == nil {
+		t.Fatal("a commit to a closed database succeeds")
+	}
+	called := false
+	err = s.Update(t.Context(), func(*Tx) error { called = true; return nil })
+	wantKind(t, err, errs.Unavailable)
+	if called || s.Triples() != before || !strings.Contains(errs.Public(err), "opened again") {
+		t.Errorf("after a failed commit: called %v, %d triples, %v", called, s.Triples(), err)
+	}
+	_, _, err = s.ReplaceGraph(t.Context(), "http://e/g", many(1, "x"))
+	wantKind(t, err, errs.Unavailable)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
