@@ -257,6 +257,28 @@ func TestAGuessedNeedNeverMakesAJobFail(t *testing.T) {
 	}
 }
 
+func TestB04_AModuleThatCannotBeForkedIsImportedByTheJob(t *testing.T) {
+	f := newFake("fake", 15, ontology.IsolationProcess)
+	f.bootErr = func(spec rungs.Spec) error {
+		if len(spec.Modules) > 0 {
+			return errs.New(errs.Unsupported, "the parent is not fork-safe: 2 threads")
+		}
+		return nil
+	}
+	e := open(t, banyan.Config{}, f)
+	res := mustRun(t, e, banyan.Job{Code: "import threaded"})
+	if res.Status != rungs.StatusOK || len(res.Plan.Notes) != 1 || !strings.Contains(res.Plan.Notes[0], "not fork-safe") {
+		t.Errorf("a guessed need: status %s, notes %q", res.Status, res.Plan.Notes)
+	}
+	_, err := e.Execute(t.Context(), banyan.Job{Code: "x", Need: need("threaded")})
+	if errs.KindOf(err) != errs.Unsupported || !strings.Contains(errs.Public(err), "not fork-safe") {
+		t.Errorf("a given need: %v", err)
+	}
+	if r := mustRungs(t, e)[0]; r.Reward < 0.5 {
+		t.Errorf("the rung was blamed: reward %.2f", r.Reward)
+	}
+}
+
 func TestB29_ManyCallersShareOneWarmUp(t *testing.T) {
 	f := newFake("fake", 15, ontology.IsolationProcess)
 	gate := make(chan struct{})

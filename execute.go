@@ -113,7 +113,8 @@ func (r *run) do(ctx context.Context) error {
 }
 
 // follow tries the plan's choices in order. It goes on to the next only after
-// a rung's own failure before any user code ran.
+// a rung's own failure before any user code ran, or where the rung finds that
+// it cannot hold this need (a module that starts a thread cannot be forked).
 func (r *run) follow(ctx context.Context) error {
 	var last error
 	for _, choice := range r.plan.Choices {
@@ -126,7 +127,7 @@ func (r *run) follow(ctx context.Context) error {
 			return nil
 		case ctx.Err() != nil && !started:
 			return errs.Wrap(errs.Canceled, err, "the caller left before the job started")
-		case started || !r.rungFault(err):
+		case started || !r.rungFault(err) && errs.KindOf(err) != errs.Unsupported:
 			return r.failed(choice, err, started)
 		}
 		last = fmt.Errorf("rung %s: %w", choice.Rung, err)

@@ -37,7 +37,7 @@ func (e *Engine) lease(ctx context.Context, req request, c planner.Choice) (leas
 	if err == nil {
 		lease, err = e.grow(ctx, c, spec)
 	}
-	if err != nil && req.inferred && errs.KindOf(err) == errs.Invalid {
+	if kind := errs.KindOf(err); err != nil && req.inferred && (kind == errs.Invalid || kind == errs.Unsupported) {
 		e.cannot.add(key, err, time.Now())
 		notes = []string{fmt.Sprintf("not warmed: %s", errs.Public(err))}
 		lease, err = e.settle(ctx, req, c)
