@@ -95,7 +95,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"overflow", `{"i":128}`, "/i", "128 is out of range"},
 		{"huge", `{"f":1e999}`, "/f", "1e999 is out of range"},
 		{"negative", `{"u":-1}`, "/u", "-1 must not be negative"},
-		{"bad capability", `{"K":"a b"}`, "/K", "is not a module name"},
+		{"bad capability", `{"K":"a b"}`, "/K", "needs a prefix"},
 		{"leading zero", `{"i":01}`, "", "',' or '}' must stand here"},
 		{"bare minus", `{"i":-}`, "/i", "a digit must stand here"},
 		{"bare point", `{"f":1.}`, "/f", "a digit must stand here"},
