@@ -36,6 +36,28 @@ func (s *Store) loadBuiltin(ctx context.Context) error {
 	return err
 }
 
+// pinBuiltin notes the terms of the built-in graph. The vocabulary's classes and
+// properties stand in more rows than any other terms, and so would cost most to
+// find unused, which they never are.
+func (s *Store) pinBuiltin(ctx context.Context) error {
+	pinned := map[ID]struct{}{}
+	err := s.readInside(ctx, func(r *ReadTx) error {
+		b, ok, err := r.bind(ttl.Quad{G: iri(ontology.GraphBuiltin)})
+		if err != nil || !ok {
+			return err
+		}
+		for w, err := range r.rows(b) {
+			if err != nil {
+				return err
+			}
+			pinned[w.s], pinned[w.p], pinned[w.o] = struct{}{}, struct{}{}, struct{}{}
+		}
+		return nil
+	})
+	s.pinned = pinned
+	return err
+}
+
 // inDocument keeps the blank nodes of one document apart from those of another
 // in the same graph.
 func inDocument(name string, t ttl.Triple) ttl.Triple {

@@ -21,7 +21,7 @@ func (s *Store) check(ctx context.Context) error {
 		return s.create(ctx, txn, noted)
 	}
 	if m.commit < noted {
-		return errLost("the store has lost its last %d commits", noted-m.commit)
+		return errLost("the store has lost its last commits, %d of them", noted-m.commit)
 	}
 	table, err := s.verify(ctx, txn, m)
 	if err != nil {

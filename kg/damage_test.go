@@ -129,7 +129,7 @@ func TestLostCommitsAreReported(t *testing.T) {
 		mustClose(t, s2)
 	}
 	wantKind(t, err, errs.Corrupt)
-	if text := errs.Public(err); !strings.Contains(text, "lost its last 1 commits") {
+	if text := errs.Public(err); !strings.Contains(text, "lost its last commits, 1 of them") {
 		t.Errorf("the message is %q", text)
 	}
 }

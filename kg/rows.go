@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -125,20 +126,27 @@ func (r *reader) wanted() error {
 	return nil
 }
 
-// has reports whether any key stands under a prefix, by an iterator over all
-// versions of its order. Such an iterator does not run on through keys that were
-// deleted until it finds one that was not, however far off that is.
+// has reports whether any row stands under a prefix of an order, by an iterator
+// that runs backwards over all versions. Backwards, since the rows of what was
+// made lately stand last and those that were deleted stand first; over all
+// versions, since another iterator runs on through deleted keys until it finds
+// one that was not, however far off that is.
 func has(it *badger.Iterator, prefix []byte) bool {
-	var last []byte
-	for it.Seek(prefix); it.ValidForPrefix(prefix); it.Next() {
+	last := append(slices.Clone(prefix), pastAll...)
+	var key []byte
+	alive := false
+	for it.Seek(last); it.ValidForPrefix(prefix); it.Next() {
 		item := it.Item()
-		if bytes.Equal(item.Key(), last) {
-			continue // an older version
+		if !bytes.Equal(item.Key(), key) {
+			if alive {
+				return true
+			}
+			key = item.KeyCopy(key)
 		}
-		if !item.IsDeletedOrExpired() {
-			return true
-		}
-		last = item.KeyCopy(last)
+		alive = !item.IsDeletedOrExpired() // the newest version of a key comes last
 	}
-	return false
+	return alive
 }
+
+// pastAll, behind a prefix, sorts after every row under the prefix.
+var pastAll = bytes.Repeat([]byte{0xff}, rowLen)

@@ -57,6 +57,7 @@ type Store struct {
 	pending  []ID            // graph numbers to sweep
 	nextTerm uint64          // runs ahead of meta's when a transaction is dropped,
 	nextRow  uint64          // so that no number is ever used twice
+	pinned   map[ID]struct{} // terms of the built-in graph, which never lose their last use
 	batch    int64           // keys after which a staged graph is committed in part
 	cat      *catalogueState // what the typed layer keeps in memory
 
@@ -108,7 +109,7 @@ func (s *Store) open(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	s.batch = s.db.MaxBatchCount() / 4 * 3
-	for _, step := range [...]func(context.Context) error{s.check, s.sweepLeftovers, s.loadBuiltin, s.reload} {
+	for _, step := range [...]func(context.Context) error{s.check, s.sweepLeftovers, s.loadBuiltin, s.pinBuiltin, s.reload} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -149,13 +149,16 @@ func (s *Store) unused(suspects map[ID]struct{}) (ids []ID, err error) {
 	txn := s.db.NewTransaction(false)
 	defer txn.Discard()
 	its := make([]*badger.Iterator, 0, 3)
-	for _, order := range [...]byte{tagOSPG, tagSPOG, tagPOSG} {
-		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{order}, AllVersions: true})
+	for _, order := range [...]byte{tagSPOG, tagOSPG, tagPOSG} {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{order}, AllVersions: true, Reverse: true})
 		defer it.Close()
 		its = append(its, it)
 	}
 	for id := range suspects {
-		used := has(its[0], prefixKey(tagOSPG, id)) || has(its[1], prefixKey(tagSPOG, id)) || has(its[2], prefixKey(tagPOSG, id))
+		if _, ok := s.pinned[id]; ok {
+			continue
+		}
+		used := has(its[0], prefixKey(tagSPOG, id)) || has(its[1], prefixKey(tagOSPG, id)) || has(its[2], prefixKey(tagPOSG, id))
 		if used {
 			continue
 		}
