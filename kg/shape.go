@@ -184,7 +184,7 @@ func (c *checker) known(w docRow, t ttl.Term) bool {
 	}
 	local, _ := cutBase(ontology.IRI(t.Value))
 	text := "there is no " + quote("bn:"+local) + " in the vocabulary"
-	if near := nearest(local); near != "" {
+	if near := nearestTerm(local); near != "" {
 		text += "; did you mean bn:" + near + "?"
 	}
 	c.fault(w, ontology.IRI(ontology.Base), text)

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+
+	"github.com/seed-ff860830/banyan/internal/nearest"
 )
 
 // field is one member that a struct takes.
@@ -84,38 +86,13 @@ func wanted(v reflect.Value) string {
 // unknownMember says that a member is not known, and which one may be meant.
 func unknownMember(name string, known []field) string {
 	text := fmt.Sprintf("unknown member %q", clip(name))
-	if len(name) > maxShown {
-		return text // too long to be one of ours, and the comparison is quadratic
+	names := make([]string, len(known))
+	for i, f := range known {
+		names[i] = f.name
 	}
-	best, least := "", 1+len(name)/3
-	for _, f := range known {
-		if n := distance(strings.ToLower(name), strings.ToLower(f.name)); n <= least && (best == "" || n < least) {
-			best, least = f.name, n
-		}
-	}
+	best := nearest.Of(name, names)
 	if best == "" {
 		return text
 	}
 	return fmt.Sprintf("%s; did you mean %q?", text, best)
-}
-
-// distance is the Levenshtein distance of two short strings, in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
