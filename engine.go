@@ -2,6 +2,7 @@ package banyan
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -69,8 +70,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		places: semaphore.NewWeighted(int64(cfg.MaxRunning)),
 	}
 	if err := e.start(ctx); err != nil {
-		e.Close()
-		return nil, err
+		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }

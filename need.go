@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-ff860830/banyan/internal/errs"
+	"github.com/seed-ff860830/banyan/internal/nearest"
 	"github.com/seed-ff860830/banyan/kg"
 	"github.com/seed-ff860830/banyan/ontology"
 	"github.com/seed-ff860830/banyan/planner"
@@ -108,7 +109,7 @@ func (e *Engine) runtime(id ontology.RuntimeID) (kg.Runtime, error) {
 	}
 	rt, ok := e.store.Runtime(id)
 	if !ok {
-		return kg.Runtime{}, errs.New(errs.Invalid, "the runtime %q is not known; known: %s", string(id), strings.Join(e.runtimeNames(), ", ")).
+		return kg.Runtime{}, errs.New(errs.Invalid, "the runtime %q is not known%s; known: %s", string(id), meant(string(id), e.runtimeNames()), strings.Join(e.runtimeNames(), ", ")).
 			WithParts(errs.Part{Pointer: "/runtime", Detail: "not known"}).
 			WithHint("declare it in Turtle and import it: banyan import runtimes.ttl")
 	}
@@ -161,8 +162,16 @@ func (e *Engine) checkRung(name ontology.RungName) error {
 	if name == "" || e.rungs[name] != nil {
 		return nil
 	}
-	return errs.New(errs.Invalid, "there is no rung %q; there are: %s", string(name), strings.Join(e.rungNames(), ", ")).
+	return errs.New(errs.Invalid, "there is no rung %q%s; there are: %s", string(name), meant(string(name), e.rungNames()), strings.Join(e.rungNames(), ", ")).
 		WithParts(errs.Part{Pointer: "/rung", Detail: "not known"})
+}
+
+// meant is the clause that guesses what a mistyped name was to be, or "".
+func meant(name string, known []string) string {
+	if guess := nearest.Of(name, known); guess != "" {
+		return fmt.Sprintf(" (did you mean %q?)", guess)
+	}
+	return ""
 }
 
 // spec makes the spec of a parent that holds the need and nothing else.

@@ -38,17 +38,17 @@ type show struct {
 }
 
 // demo runs the whole show in a data folder of its own, which it removes.
-func demo(ctx context.Context, out io.Writer, o options) error {
+func demo(ctx context.Context, out io.Writer, o options) (err error) {
 	dir, err := os.MkdirTemp("", "banyan-demo-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	eng, err := banyan.Open(ctx, banyan.Config{Dir: dir})
 	if err != nil {
 		return explain(err)
 	}
-	defer eng.Close()
+	defer func() { err = errors.Join(err, eng.Close()) }()
 	s := &show{o: o, out: out, eng: eng}
 	for _, step := range []func(context.Context) error{
 		s.declare, s.runCold, s.firstRun, s.fork, s.branch, s.tree, s.table, s.plan,
