@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-ff860830/banyan"
 	"github.com/seed-ff860830/banyan/internal/errs"
+	"github.com/seed-ff860830/banyan/kg"
 	"github.com/seed-ff860830/banyan/ontology"
 	"github.com/seed-ff860830/banyan/planner"
 	"github.com/seed-ff860830/banyan/rungs"
@@ -238,6 +239,22 @@ func TestAnotherVersionThanTheOneAskedForIsRefused(t *testing.T) {
 	page, err := e.Snapshots(t.Context(), banyan.ListOptions{})
 	if err != nil || len(page.Items) != 0 {
 		t.Errorf("snapshots after a refused warm: %v, %v", page.Items, err)
+	}
+}
+
+func TestAParentThatHoldsMoreThanTheGraphTakesKeepsWhatCounts(t *testing.T) {
+	f := newFake("fake", 15, ontology.IsolationProcess)
+	f.more = 2 * kg.MaxHolds
+	e := open(t, banyan.Config{}, f)
+	s, err := e.Warm(t.Context(), banyan.WarmRequest{Need: need("numpy")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(s.Provides) + len(s.Need); n > kg.MaxHolds || n < kg.MaxHolds/2 {
+		t.Errorf("%d capabilities are recorded", n)
+	}
+	if !contains(s.Provides, ontology.Capability(ontology.PythonNS+"numpy@1.24.2")) {
+		t.Error("the version of what was asked for is not recorded")
 	}
 }
 

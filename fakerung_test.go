@@ -2,6 +2,7 @@ package banyan_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,7 @@ type fakeRung struct {
 	waitErr  error
 	bootHook func(ctx context.Context) error // runs inside Boot and Branch
 	versions map[string]string               // what import finds, by module
+	more     int                             // modules that come along, each deep down
 	parents  []*fakeParent
 
 	boots, branches, forks, live atomic.Int64
@@ -88,6 +90,9 @@ func (f *fakeRung) grow(ctx context.Context, spec rungs.Spec) (rungs.Parent, err
 			return nil, err
 		}
 		p.holds = append(p.holds, rungs.Holding{Capability: c, Version: version})
+	}
+	for i := range f.more {
+		p.holds = append([]rungs.Holding{{Capability: ontology.Capability(fmt.Sprintf("%sa.b.c%d", spec.Runtime.Namespace, i))}}, p.holds...)
 	}
 	f.live.Add(1)
 	f.mu.Lock()

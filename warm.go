@@ -155,60 +155,6 @@ func (e *Engine) Branch(ctx context.Context, id ontology.SnapshotID, w WarmReque
 	return e.warmBy(ctx, req, planner.Choice{Rung: base.Rung, Route: planner.RouteBranch, Base: id})
 }
 
-// recordSnapshot writes a new parent into the graph, before anyone may use it.
-// It refuses a parent that does not hold what was asked of it.
-func (e *Engine) recordSnapshot(ctx context.Context, l rungs.Live) error {
-	view := e.store.View()
-	s := kg.Snapshot{
-		ID: l.ID, DerivedFrom: l.DerivedFrom, Rung: l.Rung, Runtime: l.Spec.Runtime.ID, SpecKey: l.Key,
-		State: ontology.StateLive, Node: e.cfg.Node, CreatedAt: l.Created, ExpiresAt: l.Created.Add(e.cfg.MaxAge),
-	}
-	stats := l.Parent.Stats()
-	s.WarmMillis, s.ResidentBytes = ms(stats.Warm), stats.ResidentBytes
-	provides, err := observed(l)
-	if err != nil {
-		return err
-	}
-	s.Provides = provides
-	if s.Declares, err = closure(l.Spec.Capabilities(), view); err != nil {
-		return err
-	}
-	return e.store.PutSnapshot(ctx, s)
-}
-
-// observed returns what a parent provides: what the agent found loaded, with
-// and without versions, and the names that were asked for where they load
-// under another one. A version that was asked for and is not there is refused.
-func observed(l rungs.Live) ([]ontology.Capability, error) {
-	ns := l.Spec.Runtime.Namespace
-	var out []ontology.Capability
-	versions := map[string]string{}
-	for _, h := range l.Parent.Holds() {
-		out = append(out, h.Capability)
-		versions[h.Capability.Module()] = h.Version
-		if h.Version != "" {
-			if c, err := ontology.NewCapability(ns, h.Capability.Module()+"@"+h.Version); err == nil {
-				out = append(out, c)
-			}
-		}
-	}
-	for _, m := range l.Spec.Modules {
-		version, loaded := versions[m.ImportName]
-		if !loaded {
-			if m.Version != "" {
-				return nil, errs.New(errs.Invalid, "%s was asked for, but the runtime does not tell its version", m.Capability.Short())
-			}
-			out = append(out, m.Capability) // beyond the agent's report's bound, or private
-			continue
-		}
-		if m.Version != "" && m.Version != version {
-			return nil, errs.New(errs.Invalid, "%s was asked for, but version %q is installed", m.Capability.Short(), version)
-		}
-		out = append(out, m.Capability, m.Capability.Unversioned())
-	}
-	return ontology.SortCapabilities(out), nil
-}
-
 // retireSnapshot writes that a parent is gone.
 func (e *Engine) retireSnapshot(l rungs.Live, reason string) {
 	e.log.Info("parent ended", "snapshot", l.ID, "rung", l.Rung, "reason", reason)

@@ -71,8 +71,10 @@ func storeErr(op string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &errs.Error{Op: op, Kind: errs.Timeout, Msg: "the store did not answer in time", Err: err}
 	case errors.Is(err, badger.ErrTxnTooBig):
-		return &errs.Error{Op: op, Kind: errs.TooLarge, Msg: "the change is too large for one transaction", Err: err,
-			Hint: "split it, or replace a whole graph by an import"}
+		return &errs.Error{
+			Op: op, Kind: errs.TooLarge, Msg: "the change is too large for one transaction", Err: err,
+			Hint: "split it, or replace a whole graph by an import",
+		}
 	case errors.Is(err, badger.ErrDBClosed), errors.Is(err, badger.ErrBlockedWrites):
 		return errClosed(op)
 	}

@@ -204,7 +204,7 @@ func TestIndexEqualsTheTriples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer s.Close() //nolint:errcheck // in memory
+		defer s.Close() // in memory
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			randomCatalogueStep(t, s)
 		}

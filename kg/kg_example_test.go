@@ -17,7 +17,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer store.Close() //nolint:errcheck // in memory
+	defer store.Close() // in memory
 
 	report, err := store.ImportTurtle(ctx, strings.NewReader(`
 		@prefix bn: <https://seed-ff860830.github.io/banyan/ns#> .

@@ -36,7 +36,7 @@ func takeOwnership(dir string) (*owner, error) {
 		return nil, errs.Wrap(errs.Unavailable, err, "the data folder %q cannot be written", filepath.Base(dir))
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		defer f.Close() //nolint:errcheck // nothing was written
+		defer f.Close() // nothing was written
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, heldBy(dir, f)
 		}

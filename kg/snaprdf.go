@@ -179,8 +179,11 @@ func (sn *Snapshot) complete(stated bool) error {
 		name string
 		has  bool
 	}{
-		{"bn:rung", sn.Rung != ""}, {"bn:runtime", sn.Runtime != ""}, {"bn:specKey", sn.SpecKey != ""},
-		{"bn:createdAt", !sn.CreatedAt.IsZero()}, {"bn:state", stated},
+		{"bn:rung", sn.Rung != ""},
+		{"bn:runtime", sn.Runtime != ""},
+		{"bn:specKey", sn.SpecKey != ""},
+		{"bn:createdAt", !sn.CreatedAt.IsZero()},
+		{"bn:state", stated},
 	} {
 		if !f.has {
 			return fmt.Errorf("it has no %s", f.name)

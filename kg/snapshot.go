@@ -11,9 +11,9 @@ import (
 	"github.com/seed-ff860830/banyan/ttl"
 )
 
-// maxHolds bounds what one snapshot may declare and provide together, so that
+// MaxHolds bounds what one snapshot may declare and provide together, so that
 // it fits one transaction.
-const maxHolds = 4000
+const MaxHolds = 4000
 
 // maxText bounds the free texts of a snapshot, in bytes.
 const maxText = 1024
@@ -77,9 +77,9 @@ func (sn Snapshot) normal() (Snapshot, error) {
 		return bad("a snapshot's warm-up and memory are finite and not below zero")
 	case sn.CreatedAt.IsZero() || !writable(sn.CreatedAt) || !writable(sn.ExpiresAt) || !writable(sn.StateChangedAt):
 		return bad("a snapshot needs the time it was made at, and times in years 1 to 9999")
-	case len(sn.Declares)+len(sn.Provides) > maxHolds:
+	case len(sn.Declares)+len(sn.Provides) > MaxHolds:
 		return Snapshot{}, errs.New(errs.TooLarge, "a snapshot holds %d capabilities; at most %d are allowed",
-			len(sn.Declares)+len(sn.Provides), maxHolds).WithID(string(sn.ID))
+			len(sn.Declares)+len(sn.Provides), MaxHolds).WithID(string(sn.ID))
 	}
 	sn.Declares, sn.Provides = ontology.SortCapabilities(sn.Declares), ontology.SortCapabilities(sn.Provides)
 	for _, c := range slices.Concat(sn.Declares, sn.Provides) {
@@ -271,7 +271,7 @@ func (s *Store) Prune(ctx context.Context, keep int) (n int, err error) {
 
 // maxPrunedHolds bounds what the snapshots of one pruning commit hold, so that
 // it fits one transaction.
-const maxPrunedHolds = maxHolds
+const maxPrunedHolds = MaxHolds
 
 // prunable returns some ids that Prune may forget, children before parents.
 func (s *Store) prunable(keep, most int) (out []ontology.SnapshotID) {

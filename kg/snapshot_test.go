@@ -134,7 +134,7 @@ func TestPutSnapshotRefuses(t *testing.T) {
 		"year":             {func(sn *Snapshot) { sn.ExpiresAt = time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC) }, errs.Invalid},
 		"capability":       {func(sn *Snapshot) { sn.Provides = append(sn.Provides, "no iri> .") }, errs.Invalid},
 		"node not UTF-8":   {func(sn *Snapshot) { sn.Node = "\xff" }, errs.Invalid},
-		"too much to hold": {func(sn *Snapshot) { sn.Provides = make([]ontology.Capability, maxHolds+1) }, errs.TooLarge},
+		"too much to hold": {func(sn *Snapshot) { sn.Provides = make([]ontology.Capability, MaxHolds+1) }, errs.TooLarge},
 	} {
 		sn := testSnapshot(50)
 		c.change(&sn)
@@ -153,7 +153,7 @@ func TestTheLargestSnapshotFitsOneTransaction(t *testing.T) {
 	for _, prefix := range []string{"a", "b"} { // the second replaces the first with nothing in common
 		sn := testSnapshot(1)
 		sn.Declares, sn.Provides = nil, nil
-		for i := range maxHolds {
+		for i := range MaxHolds {
 			sn.Provides = append(sn.Provides, py(fmt.Sprint(prefix, strings.Repeat("x", 200), i))...)
 		}
 		mustPut(t, s, sn)

@@ -255,7 +255,7 @@ func equalsASet(t *rapid.T, hash termHash) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // in memory
+	defer s.Close() // in memory
 	if err := s.Update(context.Background(), func(tx *Tx) error { return tx.DeleteGraph(ontology.GraphBuiltin) }); err != nil {
 		t.Fatal(err)
 	}

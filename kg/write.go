@@ -26,8 +26,10 @@ func (s *Store) lockWriter(ctx context.Context) (unlock func(), err error) {
 	unlock = func() { <-s.writer; s.leave() }
 	if s.failed != nil {
 		unlock()
-		return nil, &errs.Error{Op: "write", Kind: errs.Unavailable, Err: s.failed,
-			Msg: "the store takes no more writes, since one failed; it has to be opened again"}
+		return nil, &errs.Error{
+			Op: "write", Kind: errs.Unavailable, Err: s.failed,
+			Msg: "the store takes no more writes, since one failed; it has to be opened again",
+		}
 	}
 	return unlock, nil
 }

@@ -24,7 +24,8 @@ func inIRI(s string) bool {
 func checkCapability(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, c ontology.Capability) {
+}, c ontology.Capability,
+) {
 	t.Helper()
 	if !inIRI(string(c)) {
 		t.Fatalf("%q is no IRI", string(c))

@@ -19,8 +19,10 @@ func ExampleDecide() {
 	}
 	plan, err := planner.Decide(
 		planner.Facts{Language: "python", Graph: graph, Rungs: []planner.Rung{
-			{Name: "forkserver", Rank: 15, Isolation: ontology.IsolationProcess, Languages: []string{"python"},
-				ThirdParty: true, WarmFork: true, Branch: true, Reward: 0.5, ForkMillis: 0.9},
+			{
+				Name: "forkserver", Rank: 15, Isolation: ontology.IsolationProcess, Languages: []string{"python"},
+				ThirdParty: true, WarmFork: true, Branch: true, Reward: 0.5, ForkMillis: 0.9,
+			},
 			{Name: "wasm", Rank: 10, Isolation: ontology.IsolationWasm, Languages: []string{"python"}, WarmFork: true, Reward: 0.5},
 		}},
 		planner.Need{Runtime: "python", Capabilities: py("numpy", "pandas"), Isolation: ontology.IsolationProcess, ThirdParty: true},

@@ -236,6 +236,7 @@ func (m maker) word() string {
 func (m maker) as() string {
 	return m.pick("", "", m.sep()+"as"+m.sep()+m.word())
 }
+
 func (m maker) sep() string   { return m.pick(" ", " ", "  ", "\t", " \\\n", "\\\n ", "\f ", " \\\r\n ") }
 func (m maker) blank() string { return m.pick("", "", "", " ", "\\\n", "\t") }
 

@@ -89,12 +89,14 @@ func TestEstimateLearns(t *testing.T) {
 		{math.NaN(), 0},
 		{math.Inf(1), 0},
 		{-1, 0},
-		{1e12, 0},      // more than a day
-		{1, 1},         // the first counts in full
-		{2, 1.5},       // then the mean
-		{3, 2},         //
-		{2, 2}, {2, 2}, // five samples
-		{2, 2}, {3, 2.2}, // then EstimateAlpha
+		{1e12, 0}, // more than a day
+		{1, 1},    // the first counts in full
+		{2, 1.5},  // then the mean
+		{3, 2},    //
+		{2, 2},
+		{2, 2}, // five samples
+		{2, 2},
+		{3, 2.2},                  // then EstimateAlpha
 		{1000, 2.2 + 0.2*(3*2.2)}, // one hiccup counts as four times the estimate
 	} {
 		if e = e.Observe(step.sample); !near(e.MS, step.want) {

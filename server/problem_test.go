@@ -357,10 +357,21 @@ func TestEngineErrorsComeThroughEveryRoute(t *testing.T) {
 	r := start(t, &fake{ready: func() error { return errUnforeseen }}, nil)
 	snap := "/v1/snapshots/" + snapID
 	for _, tc := range []struct{ method, path, body string }{
-		{"POST", "/v1/execute", "{}"}, {"POST", "/v1/plan", "{}"}, {"POST", "/v1/warm", "{}"}, {"POST", snap + "/branch", "{}"},
-		{"GET", "/v1/snapshots", ""}, {"GET", snap, ""}, {"GET", snap + "/lineage", ""}, {"DELETE", snap, ""},
-		{"GET", "/v1/status", ""}, {"GET", "/v1/rungs", ""}, {"GET", "/v1/doctor", ""}, {"POST", "/v1/reap", ""},
-		{"GET", "/graphs", ""}, {"PUT", "/graphs?graph=urn:x", "x"}, {"GET", "/readyz", ""},
+		{"POST", "/v1/execute", "{}"},
+		{"POST", "/v1/plan", "{}"},
+		{"POST", "/v1/warm", "{}"},
+		{"POST", snap + "/branch", "{}"},
+		{"GET", "/v1/snapshots", ""},
+		{"GET", snap, ""},
+		{"GET", snap + "/lineage", ""},
+		{"DELETE", snap, ""},
+		{"GET", "/v1/status", ""},
+		{"GET", "/v1/rungs", ""},
+		{"GET", "/v1/doctor", ""},
+		{"POST", "/v1/reap", ""},
+		{"GET", "/graphs", ""},
+		{"PUT", "/graphs?graph=urn:x", "x"},
+		{"GET", "/readyz", ""},
 	} {
 		header := "Content-Type: application/json"
 		status, kind := 500, "corrupt"

@@ -40,12 +40,16 @@ func (a *app) connect(ctx context.Context, set *config.Set) (backend, error) {
 	return eng, nil
 }
 
-// openNamed opens an engine. Where another process has the data folder, the
-// error names the folder: the engine does not, since its texts also go to
-// callers who must not learn paths.
+// openNamed opens an engine. Where another process has the data folder, or this
+// one may not enter it, the error names the folder: the engine does not, since
+// its texts also go to callers who must not learn paths.
 func (a *app) openNamed(ctx context.Context, set *config.Set, log *slog.Logger) (engine, error) {
 	eng, err := a.open(ctx, set, log)
 	var known *errs.Error
+	if errors.As(err, &known) && known.Kind == errs.Unavailable && errors.Is(err, os.ErrPermission) {
+		return nil, errs.Wrap(errs.Unavailable, err, "the data folder %s cannot be used: permission denied", absolutePath(set.String(config.Data))).
+			WithHint("banyan --data DIR …")
+	}
 	if errors.As(err, &known) && known.ID == "" && (known.Kind == errs.Conflict || known.Kind == errs.Corrupt) {
 		return nil, known.WithID(absolutePath(set.String(config.Data)))
 	}

@@ -51,3 +51,18 @@ func TestManyPartsAreCut(t *testing.T) {
 		t.Errorf("%d lines", strings.Count(got, "\n"))
 	}
 }
+
+// A data folder that is another user's is named, and so is the way out.
+func TestAForbiddenDataFolderIsNamed(t *testing.T) {
+	ta := newTestApp(t)
+	ta.open = func(context.Context, *config.Set, *slog.Logger) (engine, error) {
+		return nil, errs.Wrap(errs.Unavailable, &fs.PathError{Op: "mkdir", Path: "x", Err: fs.ErrPermission}, "the data folder cannot be made")
+	}
+	if code := ta.run(t, "status"); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	want := "banyan: the data folder " + ta.vars["BANYAN_DATA"] + " cannot be used: permission denied\nTry: banyan --data DIR …\n"
+	if got := ta.err.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -140,6 +140,7 @@ func (a *app) printImport(r banyan.ImportReport) error {
 	if r.Replaced > 0 {
 		before = fmt.Sprintf(", in place of %d", r.Replaced)
 	}
-	return a.printf("%s %d triples%s: %d runtimes, %d capabilities, %d bundles\ngraph %s\n",
-		did, r.Triples, before, r.Runtimes, r.Capabilities, r.Bundles, cleanLine(string(r.Graph)))
+	return a.printf("%s %s%s: %s, %s, %s\ngraph %s\n", did, count(r.Triples, "triple", "triples"), before,
+		count(r.Runtimes, "runtime", "runtimes"), count(r.Capabilities, "capability", "capabilities"),
+		count(r.Bundles, "bundle", "bundles"), cleanLine(string(r.Graph)))
 }

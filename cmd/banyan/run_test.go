@@ -21,10 +21,19 @@ func TestExitCodes(t *testing.T) {
 		code   int
 		want   int
 	}{
-		{rungs.StatusOK, 0, 0}, {rungs.StatusError, 1, 1}, {rungs.StatusExit, 42, 42}, {rungs.StatusTimeout, 137, 124},
-		{rungs.StatusMemory, 137, 137}, {rungs.StatusKilled, 0, 137}, {rungs.StatusOutput, 137, 137}, {rungs.StatusSignal, 139, 139},
+		{rungs.StatusOK, 0, 0},
+		{rungs.StatusError, 1, 1},
+		{rungs.StatusExit, 42, 42},
+		{rungs.StatusTimeout, 137, 124},
+		{rungs.StatusMemory, 137, 137},
+		{rungs.StatusKilled, 0, 137},
+		{rungs.StatusOutput, 137, 137},
+		{rungs.StatusSignal, 139, 139},
 		// What never comes from a rung must not look like success either.
-		{rungs.StatusError, 0, 1}, {rungs.StatusExit, 256, 1}, {rungs.StatusExit, -1, 255}, {"from-the-future", 0, 1},
+		{rungs.StatusError, 0, 1},
+		{rungs.StatusExit, 256, 1},
+		{rungs.StatusExit, -1, 255},
+		{"from-the-future", 0, 1},
 	} {
 		if got := exitCode(&banyan.Result{Status: tc.status, ExitCode: tc.code}); got != tc.want {
 			t.Errorf("%s %d gives %d; want %d", tc.status, tc.code, got, tc.want)
@@ -118,8 +127,12 @@ func TestWhatIsNoTextIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"run", bad}, {"run", "-c", "x\xff"}, {"run", "-c", "x", "--stdin", bad}, {"run", "-c", "x", "--arg", "\xff"},
-		{"run", "-c", "x", "--env", "A=\xff"}, {"run", "-c", "x", "--need", "\xff"},
+		{"run", bad},
+		{"run", "-c", "x\xff"},
+		{"run", "-c", "x", "--stdin", bad},
+		{"run", "-c", "x", "--arg", "\xff"},
+		{"run", "-c", "x", "--env", "A=\xff"},
+		{"run", "-c", "x", "--need", "\xff"},
 	} {
 		if code := ta.run(t, args...); code != 2 || !strings.Contains(ta.err.String(), "UTF-8") {
 			t.Errorf("%q: exit code %d, %s", args, code, ta.err.String())

@@ -58,7 +58,7 @@ func TestImportOnATerminal(t *testing.T) {
 	ta := newTestApp(t)
 	ta.stdin = strings.NewReader("# x")
 	wantText(t, ta.wantRun(t, "import", "-", "--graph", "http://e/g", "--dry-run"),
-		"would import 3 triples: 1 runtimes, 2 capabilities, 0 bundles graph http://e/g")
+		"would import 3 triples: 1 runtime, 2 capabilities, 0 bundles graph http://e/g")
 }
 
 func TestMadeSnapshotsAreExplainedOnATerminal(t *testing.T) {
@@ -86,9 +86,20 @@ func TestPlanTexts(t *testing.T) {
 // Every --json is one JSON value, and listings are never null.
 func TestJSONIsJSON(t *testing.T) {
 	for _, args := range [][]string{
-		{"run", "-c", "print x"}, {"plan", "-c", "x"}, {"warm"}, {"branch", string(idLimb), "--need", "x"}, {"snapshots"},
-		{"snapshots", "show", string(idLimb)}, {"snapshots", "lineage", string(idLeaf)}, {"snapshots", "rm", string(idLeaf)},
-		{"status"}, {"doctor"}, {"rungs"}, {"reap"}, {"config"}, {"version"},
+		{"run", "-c", "print x"},
+		{"plan", "-c", "x"},
+		{"warm"},
+		{"branch", string(idLimb), "--need", "x"},
+		{"snapshots"},
+		{"snapshots", "show", string(idLimb)},
+		{"snapshots", "lineage", string(idLeaf)},
+		{"snapshots", "rm", string(idLeaf)},
+		{"status"},
+		{"doctor"},
+		{"rungs"},
+		{"reap"},
+		{"config"},
+		{"version"},
 	} {
 		ta := newTestApp(t)
 		out := ta.wantRun(t, append(args, "--json")...)

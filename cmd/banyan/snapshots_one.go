@@ -76,13 +76,36 @@ func (a *app) showSnapshot(ctx context.Context, o *snapshotOptions) error {
 			expires = s.ExpiresAt.UTC().Format(time.RFC3339)
 		}
 		return a.pairs([][2]string{
-			{"id", string(s.ID)}, {"derived_from", parent(s)}, {"state", s.State.String()}, {"rung", string(s.Rung)},
-			{"runtime", string(s.Runtime)}, {"need", short(s.Need)}, {"provides", short(s.Provides)},
-			{"spec_key", string(s.SpecKey)}, {"warm_ms", millis(s.WarmMS)}, {"resident_bytes", strconv.FormatInt(s.ResidentBytes, 10)},
-			{"created_at", s.CreatedAt.UTC().Format(time.RFC3339)}, {"expires_at", expires}, {"node", s.Node},
-			{"pid", strconv.Itoa(s.PID)}, {"children", strconv.Itoa(s.Children)}, {"forks", strconv.FormatInt(s.Forks, 10)},
+			{"id", string(s.ID)},
+			{"derived_from", parent(s)},
+			{"state", s.State.String()},
+			{"rung", string(s.Rung)},
+			{"runtime", string(s.Runtime)},
+			{"need", short(s.Need)},
+			{"provides", a.provides(s.Provides)},
+			{"spec_key", string(s.SpecKey)},
+			{"warm_ms", millis(s.WarmMS)},
+			{"resident_bytes", strconv.FormatInt(s.ResidentBytes, 10)},
+			{"created_at", s.CreatedAt.UTC().Format(time.RFC3339)},
+			{"expires_at", expires},
+			{"node", s.Node},
+			{"pid", strconv.Itoa(s.PID)},
+			{"children", strconv.Itoa(s.Children)},
+			{"forks", strconv.FormatInt(s.Forks, 10)},
 		})
 	})
+}
+
+// maxShownProvides is how many capabilities a terminal is shown.
+const maxShownProvides = 24
+
+// provides writes what a snapshot was observed to hold. One import of pandas
+// loads some six hundred modules, which nobody reads off a terminal.
+func (a *app) provides(all []ontology.Capability) string {
+	if a.tty && len(all) > maxShownProvides {
+		return strconv.Itoa(len(all)) + " capabilities (--json lists them)"
+	}
+	return short(all)
 }
 
 func (a *app) showLineage(ctx context.Context, o *snapshotOptions) error {

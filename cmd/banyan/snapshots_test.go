@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,5 +72,22 @@ func TestLsOptions(t *testing.T) {
 	cmd.SetArgs([]string{"--all", "--limit", "5", "-q"})
 	if err := cmd.ExecuteContext(t.Context()); err != nil || !got.all || got.limit != 5 || !got.quiet || got.json {
 		t.Errorf("options = %+v, %v", got, err)
+	}
+}
+
+func TestProvidesIsShortOnATerminal(t *testing.T) {
+	ta := newTestApp(t)
+	many := make([]string, maxShownProvides+1)
+	for i := range many {
+		many[i] = "m" + strconv.Itoa(i)
+	}
+	if got := ta.provides(py(many[1:]...)); strings.Count(got, ",") != maxShownProvides-1 {
+		t.Errorf("%d capabilities are shown as %q", maxShownProvides, got)
+	}
+	if got := ta.provides(py(many...)); got != "25 capabilities (--json lists them)" {
+		t.Errorf("too many capabilities are shown as %q", got)
+	}
+	if ta.tty = false; strings.Count(ta.provides(py(many...)), ",") != maxShownProvides {
+		t.Error("what is no terminal does not get all")
 	}
 }

@@ -57,9 +57,14 @@ func (a *app) status(ctx context.Context, o *showOptions) error {
 
 func statusPairs(st banyan.Status) [][2]string {
 	all := [][2]string{
-		{"version", st.Version}, {"node", st.Node}, {"started_at", st.StartedAt.UTC().Format(time.RFC3339)},
-		{"parents", strconv.Itoa(st.Parents)}, {"running", strconv.Itoa(st.Running)}, {"runs", strconv.FormatInt(st.Runs, 10)},
-		{"triples", strconv.FormatInt(st.Triples, 10)}, {"draining", strconv.FormatBool(st.Draining)},
+		{"version", st.Version},
+		{"node", st.Node},
+		{"started_at", st.StartedAt.UTC().Format(time.RFC3339)},
+		{"parents", strconv.Itoa(st.Parents)},
+		{"running", strconv.Itoa(st.Running)},
+		{"runs", strconv.FormatInt(st.Runs, 10)},
+		{"triples", strconv.FormatInt(st.Triples, 10)},
+		{"draining", strconv.FormatBool(st.Draining)},
 	}
 	for _, r := range st.Rungs {
 		all = append(all, [2]string{"rung " + string(r.Rung), rungState(r)})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,6 +20,14 @@ func cleanLine(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// count writes how many there are of a thing.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }
 
 // shellQuote writes s so that a POSIX shell reads it back as one word.

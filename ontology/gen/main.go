@@ -36,7 +36,7 @@ func run(source, target string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close() // only read
 	code, err := generate(f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", source, err)

@@ -59,10 +59,10 @@ type spec struct {
 var specs = []spec{
 	{URL, "", "the daemon to use: http://HOST:PORT, https://HOST:PORT or unix:///PATH", checkURL},
 	{TokenFile, "", "file that holds the bearer token", checkText},
-	{Data, "", "data folder", checkText},
-	{Listen, "127.0.0.1:7878", "address that serve listens on", checkText},
+	{Data, "", "data folder (default: /var/lib/banyan for the superuser, else banyan in the user's data folder)", checkText},
+	{Listen, "127.0.0.1:7878", "address that serve listens on (default: 127.0.0.1:7878)", checkText},
 	{Node, "", "name of this host in the graph; empty: the host's name", checkText},
-	{Python, "", "executable of the built-in runtime python; empty: the engine finds one", checkText},
+	{Python, "", "executable of the built-in runtime python; empty: /usr/bin/python3", checkText},
 	{AllowLocal, "false", "offer the local rung, which has no walls", checkBool},
 	{AllowDegraded, "false", "run jobs also when a wall is missing, and say so", checkBool},
 	{MaxParents, "", "most live warm parents; empty: by memory", checkCount},
