@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -28,16 +28,12 @@ type sample struct {
 // would without Banyan.
 func (s *show) runCold(ctx context.Context) error {
 	s.head("Cold: a fresh interpreter each time, without walls")
-	python := os.Getenv("BANYAN_PYTHON")
-	if python == "" {
-		python = "/usr/bin/python3"
-	}
 	script, err := filepath.Abs(filepath.Join(s.o.dir, "analysis.py"))
 	if err != nil {
 		return err
 	}
 	for range s.o.cold {
-		cmd := exec.CommandContext(ctx, python, "-I", script)
+		cmd := exec.CommandContext(ctx, python(), "-I", script)
 		cmd.Dir = filepath.Join(s.o.dir, "data")
 		cmd.Env = []string{"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "OPENBLAS_NUM_THREADS=1"}
 		var stderr bytes.Buffer
@@ -80,7 +76,7 @@ func (s *show) tree(ctx context.Context) error {
 			for i, c := range snap.Need {
 				need[i] = c.Short()
 			}
-			s.say("%s%s  %s on %s  %s  (%d capabilities seen, %d forks)", strings.Repeat("   └─ ", depth),
+			s.say("%s%s  %s on %s  %s  (%d capabilities seen, forked %d×)", strings.Repeat("   └─ ", depth),
 				snap.ID, snap.Runtime, snap.Rung, strings.Join(need, " "), len(snap.Provides), snap.Forks)
 			draw(snap.ID, depth+1)
 		}
@@ -93,20 +89,20 @@ func (s *show) tree(ctx context.Context) error {
 func (s *show) table(context.Context) error {
 	s.head("Cold beside warm: the same analysis, the same minute")
 	w := tabwriter.NewWriter(s.out, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\truns\tp50 ms\tp99 ms\town memory MB\t")
+	fmt.Fprintln(w, "\truns\tp50 ms\tp99 ms\tmemory MB\t")
 	row := func(name string, all []sample) {
 		fmt.Fprintf(w, "%s\t%d\t%.1f\t%.1f\t%.1f\t\n", name, len(all), millis(quantile(all, 0.5)), millis(quantile(all, 0.99)), float64(medianMemory(all))/1e6)
 	}
 	row("cold process", s.cold)
 	row("warm fork, walled", s.warm)
-	fmt.Fprintf(w, "ratio\t\t%.1f\t%.1f\t%.1f\t\n",
+	fmt.Fprintf(w, "ratio\t\t%.1f\t\t%.1f\t\n",
 		millis(quantile(s.cold, 0.5))/millis(quantile(s.warm, 0.5)),
-		millis(quantile(s.cold, 0.99))/millis(quantile(s.warm, 0.99)),
 		float64(medianMemory(s.cold))/float64(max(1, medianMemory(s.warm))))
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	s.say("(memory: a cold process's peak resident set; of a fork, the peak its cgroup was charged)")
+	s.say("p99 of fewer than 100 runs is the slowest of them. Memory: of a cold process, its peak resident set, shared")
+	s.say("library pages included; of a fork, the peak that its cgroup was charged, which leaves out what it shares.")
 	return nil
 }
 
@@ -117,7 +113,7 @@ func (s *show) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.say("%s by %s, expected %.1f ms", p.Rung, p.Route, p.ExpectedMS)
+	s.say("%s by %s, expected %.1f ms until the code starts", p.Rung, p.Route, p.ExpectedMS)
 	for _, why := range p.Why {
 		s.say("  - %s", why)
 	}
@@ -158,7 +154,7 @@ func quantile(all []sample, q float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
 	}
-	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))].wall
+	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)].wall
 }
 
 func medianMemory(all []sample) int64 {
