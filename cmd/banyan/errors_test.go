@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
 	"strings"
 	"testing"
 
+	"github.com/seed-ff860830/banyan/cmd/banyan/internal/config"
 	"github.com/seed-ff860830/banyan/internal/errs"
 )
 
