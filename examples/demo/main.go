@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 )
 
 func main() {
@@ -20,7 +21,9 @@ func main() {
 	flag.IntVar(&o.cold, "cold", 5, "how many times a cold process runs the same analysis")
 	flag.StringVar(&o.dir, "examples", "examples", "the folder with the declarations, the script and the data")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	// A closed pipe counts too, as of "make demo | head": unheard, the signal
+	// would end the process before it removes its data folder.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	defer stop()
 	if err := demo(ctx, os.Stdout, o); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
