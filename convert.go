@@ -16,6 +16,13 @@ import (
 // MaxCodeBytes bounds a job's code.
 const MaxCodeBytes = 4 << 20
 
+// The limit of a job on each of its output streams, in bytes: what it may ask
+// for, and what one has that asks for nothing.
+const (
+	MaxOutputBytes     = rungs.MaxOutputBytes
+	DefaultOutputBytes = rungs.DefaultOutputBytes
+)
+
 // rungJob makes of a request the job that a rung runs, or says what is wrong
 // with the request.
 func rungJob(id ontology.RunID, j Job) (rungs.Job, error) {

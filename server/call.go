@@ -31,6 +31,8 @@ type answer struct {
 	// stream writes the body piece by piece, of type contentType.
 	stream      func(ctx context.Context, w io.Writer) error
 	contentType string // "" is JSON
+	length      int64  // what stream writes, if that is known; 0 is unknown
+	held        *held  // what the answer takes up until it is sent; may be nil
 }
 
 // handler answers one route's requests.

@@ -31,6 +31,11 @@ type Config struct {
 	MaxImportBytes int64
 	// MaxBufferedBytes bounds all JSON bodies held at one time (429 beyond).
 	MaxBufferedBytes int64
+	// MaxResultBytes bounds what the results of jobs take up in memory at one
+	// time, from the job's start to the sending of its answer (429 beyond, after
+	// QueueTimeout). A job takes eight times its limit output_bytes, and 32 MiB
+	// for artifacts; when it has ended, what it did bring back.
+	MaxResultBytes int64
 
 	// MaxConcurrent is how many executes and warm-ups run at one time; beside
 	// them, as many plans and reaps.
@@ -72,6 +77,7 @@ func Default() Config {
 		MaxBodyBytes:      16 << 20,
 		MaxImportBytes:    256 << 20,
 		MaxBufferedBytes:  256 << 20,
+		MaxResultBytes:    1 << 30,
 		MaxConcurrent:     64,
 		MaxQueue:          256,
 		QueueTimeout:      30 * time.Second,
@@ -126,7 +132,8 @@ func (c Config) Validate() error {
 func (c Config) numbers() map[string]int64 {
 	return map[string]int64{
 		"MaxBodyBytes": c.MaxBodyBytes, "MaxImportBytes": c.MaxImportBytes, "MaxBufferedBytes": c.MaxBufferedBytes,
-		"MaxConcurrent": int64(c.MaxConcurrent), "MaxQueue": int64(c.MaxQueue), "MaxConns": int64(c.MaxConns),
+		"MaxResultBytes": c.MaxResultBytes,
+		"MaxConcurrent":  int64(c.MaxConcurrent), "MaxQueue": int64(c.MaxQueue), "MaxConns": int64(c.MaxConns),
 		"QueueTimeout": int64(c.QueueTimeout), "ReadHeaderTimeout": int64(c.ReadHeaderTimeout),
 		"BodyTimeout": int64(c.BodyTimeout), "ImportTimeout": int64(c.ImportTimeout),
 		"WriteTimeout": int64(c.WriteTimeout), "IdleTimeout": int64(c.IdleTimeout), "DrainTimeout": int64(c.DrainTimeout),
@@ -143,6 +150,7 @@ func (c Config) withDefaults() Config {
 	fill(&c.MaxBodyBytes, d.MaxBodyBytes)
 	fill(&c.MaxImportBytes, d.MaxImportBytes)
 	fill(&c.MaxBufferedBytes, max(d.MaxBufferedBytes, 2*c.MaxBodyBytes))
+	fill(&c.MaxResultBytes, d.MaxResultBytes)
 	fill(&c.MaxConcurrent, d.MaxConcurrent)
 	fill(&c.MaxQueue, d.MaxQueue)
 	fill(&c.QueueTimeout, d.QueueTimeout)

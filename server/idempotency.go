@@ -73,8 +73,9 @@ func (m *memory) finish(e *remembered, a answer, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e.answer, e.err, e.at = a, err, time.Now()
+	e.answer.held = nil // it goes with the sending, not with the keeping
 	e.size = int64(len(e.key) + len(a.raw))
-	if e.size > m.maxBytes/4 {
+	if a.stream != nil || e.size > m.largest() {
 		// One answer must not push out all others. That the request was run is
 		// still known, and that is what keeps it from running twice.
 		e.answer, e.size = answer{}, int64(len(e.key))
@@ -87,6 +88,9 @@ func (m *memory) finish(e *remembered, a answer, err error) {
 		continue
 	}
 }
+
+// largest is the most bytes that one answer may have and be kept.
+func (m *memory) largest() int64 { return m.maxBytes / 4 }
 
 // forget lets a request that has not run anything be sent again.
 func (m *memory) forget(e *remembered) {

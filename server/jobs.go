@@ -15,12 +15,31 @@ func (s *Server) prepareExecute(c *call) (prepared, error) {
 		return nil, err
 	}
 	return func(ctx context.Context) (answer, error) {
-		res, err := s.cfg.Engine.Execute(ctx, job)
-		if err != nil {
-			return answer{}, err
-		}
-		return ok(res), nil
+		return s.execute(ctx, job)
 	}, nil
+}
+
+// execute runs a job. The answer holds its share of the memory for results.
+func (s *Server) execute(ctx context.Context, job banyan.Job) (a answer, err error) {
+	share, err := s.results.take(ctx, job)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() {
+		if a.held == nil { // an error or a panic
+			share.giveBack()
+		}
+	}()
+	res, err := s.cfg.Engine.Execute(ctx, job)
+	if err != nil {
+		return answer{}, err
+	}
+	if a, err = resultAnswer(res); err != nil {
+		return answer{}, err
+	}
+	share.shrink(max(resultBytes(res), a.length))
+	a.held = share
+	return a, nil
 }
 
 // preparePlan is POST /v1/plan.

@@ -104,6 +104,9 @@ func (s *Server) adapt(rt route) echo.HandlerFunc {
 			}
 		}
 		a, err := rt.handle(r.Context(), &call{r: r, w: c.Response().Writer, id: c.Param("id")})
+		if a.held != nil {
+			defer a.held.giveBack()
+		}
 		if err != nil {
 			return err
 		}

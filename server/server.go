@@ -21,6 +21,7 @@ type Server struct {
 	light    *limiter
 	imports  *limiter
 	buffered *budget
+	results  *results
 	answers  *memory
 	serving  atomic.Bool
 	conns    atomic.Int64
@@ -41,6 +42,7 @@ func New(cfg Config) (*Server, error) {
 		light:    newLimiter(cfg.MaxConcurrent, cfg.MaxQueue, cfg.QueueTimeout),
 		imports:  newImportLimiter(cfg.QueueTimeout),
 		buffered: &budget{max: cfg.MaxBufferedBytes},
+		results:  newResults(cfg.MaxResultBytes, cfg.QueueTimeout),
 		answers:  newMemory(cfg.IdempotencyKeys, cfg.IdempotencyBytes, cfg.IdempotencyTTL),
 		cutGrace: cutGrace,
 	}

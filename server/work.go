@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 
@@ -111,7 +112,7 @@ func (s *Server) once(ctx context.Context, c *call, t task, key string, run func
 	var ran bool
 	a, ran, err = run(ctx)
 	if err == nil {
-		a, err = a.encoded()
+		a, err = a.kept(ctx, s.answers.largest())
 	}
 	started, finished = ran, true
 	return a, err
@@ -131,6 +132,20 @@ func replay(e *remembered) (answer, error) {
 	return a, nil
 }
 
+// kept returns the answer in the form in which it can be sent again: as bytes,
+// unless they are more than most.
+func (a answer) kept(ctx context.Context, most int64) (answer, error) {
+	if a.stream == nil || a.length > most {
+		return a.encoded()
+	}
+	buf := bytes.NewBuffer(make([]byte, 0, a.length))
+	if err := a.stream(ctx, buf); err != nil {
+		return a, errs.Wrap(errs.Internal, err, "encode an answer")
+	}
+	a.raw, a.stream, a.length = buf.Bytes(), nil, 0
+	return a, nil
+}
+
 // encoded returns the answer with its body as bytes.
 func (a answer) encoded() (answer, error) {
 	if a.raw != nil || a.body == nil {
@@ -138,7 +153,7 @@ func (a answer) encoded() (answer, error) {
 	}
 	raw, err := encode(a.body)
 	if err != nil {
-		return answer{}, errs.Wrap(errs.Internal, err, "encode an answer")
+		return a, errs.Wrap(errs.Internal, err, "encode an answer")
 	}
 	a.raw, a.body = raw, nil
 	return a, nil

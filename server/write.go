@@ -42,8 +42,11 @@ func (s *Server) write(ctx context.Context, w http.ResponseWriter, a answer) err
 
 // writeHeader sends status and header.
 func (s *Server) writeHeader(w http.ResponseWriter, a answer) {
-	s.extend(w)
+	s.extend(w, max(a.length, int64(len(a.raw))))
 	h := w.Header()
+	if a.length > 0 {
+		h.Set("Content-Length", strconv.FormatInt(a.length, 10))
+	}
 	for name, values := range a.header {
 		h[name] = values
 	}
@@ -56,10 +59,15 @@ func (s *Server) writeHeader(w http.ResponseWriter, a answer) {
 	w.WriteHeader(a.status)
 }
 
-// extend gives the next write its time. A receiver that does not read would
-// otherwise hold the request's resources for ever.
-func (s *Server) extend(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout))
+// slowest is the rate, in bytes a second, at which a receiver must read a long
+// answer.
+const slowest = 1 << 20
+
+// extend gives the next write, of so many bytes, its time. A receiver that does
+// not read would otherwise hold the request's resources for ever.
+func (s *Server) extend(w http.ResponseWriter, bytes int64) {
+	allowed := s.cfg.WriteTimeout + time.Duration(bytes/slowest)*time.Second
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(allowed))
 }
 
 // streamBuffer is how much of a stream is held back before the status is sent:
@@ -106,7 +114,9 @@ func (l *lazyWriter) Write(p []byte) (int, error) {
 	if !l.started {
 		l.start()
 	}
-	l.s.extend(l.w)
+	if l.a.length == 0 { // else its time was given to it as a whole
+		l.s.extend(l.w, 0)
+	}
 	n, err := l.w.Write(p)
 	if err != nil && !errors.Is(err, io.ErrShortWrite) {
 		l.failed = err
