@@ -14,8 +14,9 @@ import (
 //
 // Errors, all *errs.Error: Invalid for a need that makes no sense (no runtime,
 // an unknown bundle, one module in two versions), TooLarge for one past MaxNeed
-// or MaxClosure, Unsupported if no rung can take it, with every rung's reason in
-// Parts; Internal for facts without a graph.
+// or MaxClosure, Unsupported if no rung can take it, Unavailable if one could but
+// for its breaker, with every rung's reason in Parts; Internal for facts without
+// a graph.
 func Decide(facts Facts, need Need) (Plan, error) {
 	w, err := prepare(facts, need)
 	if err != nil {
@@ -43,7 +44,7 @@ func Decide(facts Facts, need Need) (Plan, error) {
 		plan.Choices = append(plan.Choices, o.choice)
 	}
 	if len(plan.Choices) == 0 {
-		return Plan{}, noRung(rungs, plan.Rungs, need)
+		return Plan{}, noRung(rungs, plan.Rungs, facts.Language, need)
 	}
 	plan.Choice = best.choice
 	plan.Candidates = best.candidates
@@ -97,9 +98,9 @@ func checkNeed(facts Facts, need Need) error {
 }
 
 // noRung says of each rung why it cannot take the need.
-func noRung(rungs []Rung, verdicts []RungVerdict, need Need) error {
+func noRung(rungs []Rung, verdicts []RungVerdict, language string, need Need) error {
 	parts := make([]errs.Part, 0, len(verdicts))
-	pinned, unavailable := "", false
+	pinned, unavailable, soon := "", false, false
 	for i, v := range verdicts {
 		parts = append(parts, errs.Part{Detail: fmt.Sprintf("%s: %s", v.Rung, v.LeftOut)})
 		if v.Rung == need.Rung {
@@ -108,6 +109,9 @@ func noRung(rungs []Rung, verdicts []RungVerdict, need Need) error {
 		if need.Rung == "" || v.Rung == need.Rung {
 			unavailable = unavailable || rungs[i].Unavailable != ""
 		}
+		closed := rungs[i]
+		closed.BreakerOpen = ""
+		soon = soon || leftOut(closed, language, need) == ""
 	}
 	hint := "banyan rungs" // what each rung offers
 	if unavailable {
@@ -115,6 +119,8 @@ func noRung(rungs []Rung, verdicts []RungVerdict, need Need) error {
 	}
 	err := errs.New(errs.Unsupported, "no rung can take this job")
 	switch {
+	case soon: // the same request may well be taken in a moment
+		err = errs.New(errs.Unavailable, "no rung can take this job now: what could has failed, and is tried again in a moment")
 	case need.Rung != "" && pinned != "":
 		err = errs.New(errs.Unsupported, "rung %s cannot take this job: %s", need.Rung, pinned)
 	case need.Rung != "":

@@ -161,7 +161,11 @@ func checkRefusal(t *rapid.T, err error, facts planner.Facts, need planner.Need,
 		t.Fatalf("an unclassified error: %v", err)
 	}
 	switch e.Kind {
-	case errs.Unsupported:
+	case errs.Unsupported, errs.Unavailable:
+		waits := slices.ContainsFunc(facts.Rungs, func(r planner.Rung) bool { return r.BreakerOpen != "" })
+		if e.Kind == errs.Unavailable && !waits {
+			t.Fatalf("no breaker is open, and yet it is to be tried again: %+v", e)
+		}
 		if capable != 0 || len(e.Parts) != len(facts.Rungs) || e.Hint == "" {
 			t.Fatalf("refused, with %d able rungs: %+v", capable, e)
 		}
@@ -364,5 +368,30 @@ func TestPlanJSONHasNoNullLists(t *testing.T) {
 	}
 	if b, err := json.Marshal(plan); err != nil || strings.Contains(string(b), "null") {
 		t.Errorf("%s %v", b, err)
+	}
+}
+
+// TestOpenBreakerIsNoRefusalForGood: whoever gets Unsupported gives up, so a
+// rung that only its breaker keeps out must not be answered with it.
+func TestOpenBreakerIsNoRefusalForGood(t *testing.T) {
+	able := planner.Rung{Name: "forkserver", Isolation: ontology.IsolationProcess, Languages: []string{"python"}, BreakerOpen: "it failed"}
+	away := able
+	away.Unavailable = "no rights"
+	for name, tc := range map[string]struct {
+		rung planner.Rung
+		need planner.Need
+		want errs.Kind
+	}{
+		"open":           {able, planner.Need{}, errs.Unavailable},
+		"open, pinned":   {able, planner.Need{Rung: "forkserver"}, errs.Unavailable},
+		"open, and away": {away, planner.Need{}, errs.Unsupported},
+		"open, no net":   {able, planner.Need{Network: true}, errs.Unsupported},
+		"other asked":    {able, planner.Need{Rung: "wasm"}, errs.Unsupported},
+	} {
+		tc.need.Runtime = "python"
+		facts := planner.Facts{Language: "python", Graph: &naiveGraph{}, Rungs: []planner.Rung{tc.rung}}
+		if _, err := planner.Decide(facts, tc.need); errs.KindOf(err) != tc.want {
+			t.Errorf("%s: %v, want kind %s", name, err, tc.want)
+		}
 	}
 }

@@ -102,17 +102,85 @@ func CheckPatterns(patterns []string) error {
 	for i, p := range patterns {
 		why := pathFault(p)
 		if why == "" {
-			if _, err := path.Match(p, "x"); err != nil {
-				why = "is not a pattern"
-			} else if strings.Count(p, "**") > 1 {
-				why = `has "**" more than once`
-			}
+			why = patternFault(p)
 		}
 		if why != "" {
 			f.add("/artifacts/", i, "", "artifact pattern "+quote(p)+" "+why)
 		}
 	}
 	return f.err("check artifact patterns")
+}
+
+// patternFault says what is wrong with a pattern, "" if nothing is. It asks
+// more than path.Match: runtimes match with means of their own, to which a
+// range that runs backwards, or a letter with a meaning of its own behind a
+// backslash, is an error, and none of them may fail for a pattern let through.
+func patternFault(pattern string) string {
+	if strings.Count(pattern, "**") > 1 {
+		return `has "**" more than once`
+	}
+	for segment := range strings.SplitSeq(pattern, "/") {
+		if _, err := path.Match(segment, "x"); err != nil {
+			return "is not a pattern"
+		}
+		if why := classFault(segment); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// classFault looks at the [classes] of a segment that path.Match takes.
+func classFault(segment string) string {
+	rest := segment
+	for rest != "" {
+		c := rest[0]
+		rest = rest[1:]
+		switch c {
+		case '\\':
+			_, n := utf8.DecodeRuneInString(rest)
+			rest = rest[n:]
+		case '[':
+			var why string
+			if why, rest = rangesFault(strings.TrimPrefix(rest, "^")); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// rangesFault looks at the ranges of a class up to its bracket, and returns
+// what is behind it.
+func rangesFault(s string) (why, rest string) {
+	for first := true; s != "" && (first || s[0] != ']'); first = false {
+		lo, escaped, behind := classRune(s)
+		hi := lo
+		if strings.HasPrefix(behind, "-") {
+			var e bool
+			hi, e, behind = classRune(behind[1:])
+			escaped = escaped || e
+		}
+		if escaped {
+			return "has a letter or digit behind a backslash in brackets; leave the backslash out", ""
+		}
+		if hi < lo {
+			return "has a range in brackets that runs backwards", ""
+		}
+		s = behind
+	}
+	return "", strings.TrimPrefix(s, "]")
+}
+
+// classRune reads one character of a class. Escaped says that it is a letter or
+// digit behind a backslash.
+func classRune(s string) (r rune, escaped bool, rest string) {
+	slash := strings.HasPrefix(s, `\`)
+	if slash {
+		s = s[1:]
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	return r, slash && (unicode.IsLetter(r) || unicode.IsDigit(r)), s[n:]
 }
 
 // MatchArtifact reports whether a pattern that CheckPatterns accepts asks for

@@ -175,6 +175,16 @@ func TestCheckPatterns(t *testing.T) {
 	for _, bad := range []string{"", "/etc/*", "../*", "a/../*", "[", "a\x00", "**/a/**", "a/"} {
 		wantInvalid(t, rungs.CheckPatterns([]string{bad}), "artifact pattern")
 	}
+	// Patterns that path.Match takes, or would take whole, and that regular
+	// expressions made of them may not: none may make a rung fail.
+	for _, bad := range []string{"[b-a]", "x[^z-a]*", "a/[é-à]", "[/]", "[a/b]", `[\d]`, `[a-\d]`, `[\w-z]`, `\[[b-a]`, "[a[9-0]"} {
+		wantInvalid(t, rungs.CheckPatterns([]string{bad}), "artifact pattern")
+	}
+	for _, good := range []string{"[a-a]", `[\]]`, `[\--a]`, `[\^]`, "[a[]", `\[b-a]`, "[^0-9a-f]?", `\d`} {
+		if err := rungs.CheckPatterns([]string{good}); err != nil {
+			t.Errorf("CheckPatterns(%q): %v", good, err)
+		}
+	}
 	wantInvalid(t, rungs.CheckPatterns(make([]string, rungs.MaxPatterns+1)), "65")
 }
 
