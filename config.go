@@ -35,6 +35,11 @@ type Config struct {
 	MaxParents int
 	// MaxRunning bounds the jobs that run at once; default 32 a core.
 	MaxRunning int
+	// MaxJobMemory is the most memory, in bytes, that one job may ask for; a job
+	// with more could take the host's last, and then the kernel may well choose
+	// to kill the daemon. Default three quarters of the machine's, but no less
+	// than a job has that asks for none.
+	MaxJobMemory int64
 	// MaxQueued bounds the jobs that wait for a place; default 4×MaxRunning.
 	MaxQueued int
 	// Idle closes a parent that was not used for so long; default 30 minutes.
@@ -69,6 +74,7 @@ func (c Config) withDefaults() Config {
 	}
 	setDefault(&c.MaxParents, max(4, min(64, int(memoryBytes()/(512<<20)))))
 	setDefault(&c.MaxRunning, 32*runtime.NumCPU())
+	setDefault(&c.MaxJobMemory, max(rungs.DefaultMemoryBytes, memoryBytes()/4*3))
 	setDefault(&c.MaxQueued, 4*c.MaxRunning)
 	setDefault(&c.Idle, 30*time.Minute)
 	setDefault(&c.MaxAge, time.Hour)
@@ -109,6 +115,9 @@ func (c Config) Validate() error {
 		if d.value < 10*time.Millisecond || d.value > 30*24*time.Hour {
 			bad(d.name, "%v is not between 10 ms and 30 days", d.value)
 		}
+	}
+	if c.MaxJobMemory < rungs.MinMemoryBytes || c.MaxJobMemory > rungs.MaxMemoryBytes {
+		bad("MaxJobMemory", "%d is not between %d and %d", c.MaxJobMemory, rungs.MinMemoryBytes, rungs.MaxMemoryBytes)
 	}
 	if len(parts) > 0 {
 		return errs.New(errs.Invalid, "the configuration has %d wrong settings", len(parts)).WithParts(parts...)

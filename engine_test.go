@@ -407,6 +407,7 @@ func TestBadRequestsAreRefusedWithTheirPlace(t *testing.T) {
 		"file twice":       {banyan.Job{Code: "x", Files: []banyan.File{{Path: "a", Text: &text, Base64: &text}}}, errs.Invalid, "either text or base64"},
 		"file escapes":     {banyan.Job{Code: "x", Files: []banyan.File{{Path: "../a", Text: &text}}}, errs.Invalid, "../a"},
 		"negative limit":   {banyan.Job{Code: "x", Limits: banyan.Limits{WallMS: -5}}, errs.Invalid, ""},
+		"host's memory":    {banyan.Job{Code: "x", Limits: banyan.Limits{MemoryBytes: 1 << 40}}, errs.Invalid, "at most"},
 		"strong isolation": {banyan.Job{Code: "x", Need: need(), Isolation: ptr(ontology.IsolationMicroVM)}, errs.Unsupported, "no rung"},
 		"network":          {banyan.Job{Code: "x", Need: need(), Network: true}, errs.Unsupported, "no rung"},
 		"callbacks":        {banyan.Job{Code: "x", Need: need(), Callbacks: need("f")}, errs.Unsupported, "no rung"},

@@ -20,7 +20,7 @@ func (e *Engine) Plan(ctx context.Context, j Job) (planner.Plan, error) {
 	if e.closing.Load() {
 		return planner.Plan{}, errClosing()
 	}
-	if _, err := rungJob(ontology.NewRunID(), j); err != nil {
+	if _, err := e.checked(ontology.NewRunID(), j); err != nil {
 		return planner.Plan{}, err
 	}
 	view := e.store.View()
@@ -40,7 +40,7 @@ func (e *Engine) Execute(ctx context.Context, j Job) (*Result, error) {
 		return nil, errClosing()
 	}
 	res := &Result{ID: ontology.NewRunID()}
-	job, err := rungJob(res.ID, j)
+	job, err := e.checked(res.ID, j)
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +59,15 @@ func (e *Engine) Execute(ctx context.Context, j Job) (*Result, error) {
 	}
 	res.Timings.Total = ms(time.Since(began))
 	return res, nil
+}
+
+// checked makes of a request the job that a rung runs, within this host's bounds.
+func (e *Engine) checked(id ontology.RunID, j Job) (rungs.Job, error) {
+	job, err := rungJob(id, j)
+	if err == nil && job.Limits.MemoryBytes > e.cfg.MaxJobMemory {
+		err = invalidAt("/limits/memory_bytes", "limit memory_bytes is %d; a job may have at most %d here", job.Limits.MemoryBytes, e.cfg.MaxJobMemory)
+	}
+	return job, err
 }
 
 // enter takes a place for one job, or refuses when too many wait already.
