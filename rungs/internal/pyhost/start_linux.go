@@ -43,14 +43,29 @@ type Starter struct {
 // NewStarter starts the thread. Close ends it.
 func NewStarter() *Starter {
 	s := &Starter{work: make(chan func()), done: make(chan struct{})}
-	go func() {
-		defer close(s.done)
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-		for f := range s.work {
-			f()
-		}
-	}()
+	go s.serve(make(chan struct{}))
 	return s
+}
+
+// serve does the work on a thread that ends with it, and closes locked when it
+// has one. The process's first thread is not such a one: the Go runtime keeps
+// it when its goroutine ends, and no parent-death signal would ever be sent.
+// Who finds himself on it holds it until another has found a better one.
+func (s *Starter) serve(locked chan<- struct{}) {
+	runtime.LockOSThread() // not unlocked: the thread ends with the goroutine
+	if unix.Gettid() == unix.Getpid() {
+		found := make(chan struct{})
+		go s.serve(found)
+		<-found
+		close(locked)
+		runtime.UnlockOSThread()
+		return
+	}
+	close(locked)
+	defer close(s.done)
+	for f := range s.work {
+		f()
+	}
 }
 
 // Start is os.StartProcess on the Starter's thread. It must not be called
