@@ -21,6 +21,12 @@ type Config struct {
 	// /healthz must carry. Without one, only requests over a unix socket or a
 	// loopback address are answered, and their Host and Origin are checked.
 	TokenHash []byte
+	// TrustLoopback lets whoever reaches the daemon over TCP import without a
+	// token. A declaration names an executable that the daemon starts as its
+	// own user, so this makes every user of the machine that user; leave it
+	// off where there is more than one. Over a unix socket, which its file's
+	// permissions guard, importing needs neither.
+	TrustLoopback bool
 	// AllowHosts are names beside localhost and the loopback addresses that a
 	// Host header may carry when there is no token.
 	AllowHosts []string

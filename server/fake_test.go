@@ -185,7 +185,7 @@ type rig struct {
 func start(t *testing.T, eng server.Engine, tweak func(*server.Config)) *rig {
 	t.Helper()
 	l := &logs{}
-	cfg := server.Config{Engine: eng, Logger: slog.New(slog.NewJSONHandler(l, nil))}
+	cfg := server.Config{Engine: eng, Logger: slog.New(slog.NewJSONHandler(l, nil)), TrustLoopback: true}
 	if tweak != nil {
 		tweak(&cfg)
 	}

@@ -37,6 +37,9 @@ const (
 // has it, the body replaces the graph: 201 if there was none, 200 if there was.
 // The body goes to the engine as it arrives; it is all or nothing there.
 func (s *Server) putGraph(ctx context.Context, c *call) (answer, error) {
+	if err := s.authorizeImport(c.r); err != nil {
+		return answer{}, err
+	}
 	opt, err := importOptions(c)
 	if err != nil {
 		return answer{}, err

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/seed-ff860830/banyan"
-	"github.com/seed-ff860830/banyan/internal/errs"
 	"github.com/seed-ff860830/banyan/ontology"
 	"github.com/seed-ff860830/banyan/planner"
 	"github.com/seed-ff860830/banyan/rungs"
@@ -172,7 +171,7 @@ func (s *show) execute(ctx context.Context, j banyan.Job) (*banyan.Result, error
 
 // explain adds an error's hint and parts to its text.
 func explain(err error) error {
-	var e *errs.Error
+	var e *banyan.Error
 	if !errors.As(err, &e) {
 		return err
 	}
@@ -180,7 +179,7 @@ func explain(err error) error {
 	for _, p := range e.Parts {
 		text += "\n  " + p.Pointer + ": " + p.Detail
 	}
-	if hint := errs.HintOf(err); hint != "" {
+	if hint := banyan.HintOf(err); hint != "" {
 		text += "\nTry: " + hint
 	}
 	return errors.New(text)
