@@ -28,6 +28,10 @@ func (tsvEncoder) row(b []byte, terms []ttl.Term) ([]byte, error) {
 			b = append(b, t.Value...)
 			continue
 		}
+		if t.Kind == ttl.IRI {
+			b = append(append(append(b, '<'), t.Value...), '>')
+			continue
+		}
 		b = append(b, t.String()...) // N-Triples, which escapes tabs and line ends
 	}
 	return append(b, '\n'), nil

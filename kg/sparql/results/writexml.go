@@ -83,24 +83,28 @@ func appendXMLTerm(b []byte, t ttl.Term) (_ []byte, err error) {
 // plain one into a line feed. XML 1.0 has no way at all to write most control
 // characters: to drop one would change the value, so they are refused.
 func appendXML(b []byte, s string) ([]byte, error) {
-	for _, c := range s {
+	start := 0
+	for i, c := range s {
+		var ref string
 		switch {
 		case c == '<':
-			b = append(b, "&lt;"...)
+			ref = "&lt;"
 		case c == '>':
-			b = append(b, "&gt;"...)
+			ref = "&gt;"
 		case c == '&':
-			b = append(b, "&amp;"...)
+			ref = "&amp;"
 		case c == '"':
-			b = append(b, "&#34;"...)
+			ref = "&#34;"
 		case c == '\r':
-			b = append(b, "&#13;"...)
+			ref = "&#13;"
 		case c < 0x20 && c != '\t' && c != '\n', c == 0xFFFE, c == 0xFFFF:
 			return b, errs.New(errs.Unsupported, "a value holds the character U+%04X, which XML cannot write", c).
 				WithHint("ask for application/sparql-results+json")
 		default:
-			b = append(b, string(c)...)
+			continue
 		}
+		b = append(append(b, s[start:i]...), ref...)
+		start = i + 1
 	}
-	return b, nil
+	return append(b, s[start:]...), nil
 }
