@@ -191,42 +191,57 @@ func (r *run) try(ctx context.Context, choice planner.Choice) (started bool, err
 	if !ok {
 		return false, errs.New(errs.Unavailable, "it failed a moment ago and is being tried by another job")
 	}
-	started, err = r.forkOnce(ctx, choice)
-	outcome := err
-	if ctx.Err() != nil {
-		outcome = ctx.Err() // a caller who left is nobody's failure
+	child, lease, err := r.forkOnce(ctx, choice)
+	if err != nil {
+		e.learned.observe(choice.Rung, pass, blame(ctx, err), time.Now())
+		return false, err
 	}
-	e.learned.observe(choice.Rung, pass, outcome, time.Now())
-	return started, err
+	defer lease.Release()
+	if pass.Probe() {
+		// Told now and not at the job's end: the rung has shown that it works, and
+		// a probe that runs for hours must not keep all other jobs out as long.
+		e.learned.observe(choice.Rung, pass, nil, time.Now())
+	}
+	out, err := child.Wait(ctx)
+	if err != nil {
+		e.learned.lost(choice.Rung, pass, lease.Live().ID, blame(ctx, err), time.Now())
+		return true, err
+	}
+	e.learned.observe(choice.Rung, pass, nil, time.Now())
+	e.learned.forked(choice.Rung, out.Fork)
+	fillResult(r.res, out)
+	return true, nil
 }
 
-// forkOnce borrows the parent, forks it and waits for the job.
-func (r *run) forkOnce(ctx context.Context, choice planner.Choice) (started bool, err error) {
-	e := r.engine
+// blame returns what a rung is to be judged by: a caller who left is nobody's
+// failure.
+func blame(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// forkOnce borrows the parent and forks it. The lease is the caller's to release
+// if there is no error; if there is one, no user code has run.
+func (r *run) forkOnce(ctx context.Context, choice planner.Choice) (child rungs.Child, lease *rungs.Lease, err error) {
 	began := time.Now()
-	lease, notes, err := e.lease(ctx, r.req, choice)
+	lease, notes, err := r.engine.lease(ctx, r.req, choice)
 	if choice.Route != planner.RouteReuse {
 		r.res.Timings.Warm += ms(time.Since(began))
 	}
 	if err != nil {
-		return false, err
+		return nil, nil, err
 	}
-	defer lease.Release()
-	child, err := lease.Parent().Fork(ctx, r.job)
-	if err != nil {
-		return false, err
+	if child, err = lease.Parent().Fork(ctx, r.job); err != nil {
+		lease.Release()
+		return nil, nil, err
 	}
-	out, err := child.Wait(ctx)
-	if err != nil {
-		return true, err
-	}
-	e.learned.forked(choice.Rung, out.Fork)
-	fillResult(r.res, out)
 	r.res.Plan = PlanUsed{
 		Rung: choice.Rung, Route: choice.Route, Snapshot: lease.Live().ID,
 		Missing: orEmpty(choice.Missing), FallbacksUsed: orEmpty(r.res.Plan.FallbacksUsed), Notes: notes,
 	}
-	return true, nil
+	return child, lease, nil
 }
 
 func orEmpty[T any](s []T) []T {

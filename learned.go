@@ -22,6 +22,8 @@ type rungRecord struct {
 	breaker planner.Breaker
 	fork    planner.Estimate
 	boot    planner.Estimate
+	// last is the snapshot whose loss was counted last.
+	last ontology.SnapshotID
 }
 
 func newLearned() *learned {
@@ -56,6 +58,18 @@ func (l *learned) observe(name ontology.RungName, pass planner.Pass, err error, 
 	r, o := l.of(name), planner.OutcomeOf(err)
 	r.reward = r.reward.Observe(o, now)
 	r.breaker = r.breaker.Observe(pass, o, now)
+}
+
+// lost takes in that a job was lost while it ran. A parent takes all its jobs
+// along; that is one failure of the rung and not one for each of them.
+func (l *learned) lost(name ontology.RungName, pass planner.Pass, parent ontology.SnapshotID, err error, now time.Time) {
+	l.mu.Lock()
+	again := l.of(name).last == parent
+	l.of(name).last = parent
+	l.mu.Unlock()
+	if !again {
+		l.observe(name, pass, err, now)
+	}
 }
 
 // forked takes in what one fork cost.
