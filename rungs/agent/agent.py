@@ -269,6 +269,12 @@ BROAD = frozenset(("/", "/home", "/root", "/etc", "/tmp", "/var", "/run", "/dev"
 # Public and needed: how to find libraries, what time it is, which BLAS to use.
 ETC = ("ld.so.cache", "localtime", "alternatives")
 DEVICES = ("null", "zero", "full", "random", "urandom")
+# What everybody may read below /proc and what tells of the host or of other
+# jobs: a job reads nothing there. The rest of /proc stays, since libraries ask
+# it for processors and memory. (What is not in the list is root's anyway, and
+# no job is root.)
+MASKED = ("cmdline", "config.gz", "interrupts", "kallsyms", "key-users", "keys", "latency_stats",
+          "modules", "sched_debug", "softirqs", "timer_list")
 # Made up, so that nothing of the host's accounts is told.
 ETC_TEXTS = {
     "passwd": "root:x:0:0:root:/:/bin/false\njob:x:65534:65534:job:/tmp:/bin/sh\n",
@@ -411,13 +417,17 @@ class Walls:
         self.landlock_fd = -1
         self.pid_ns = -1
         self.home_net = -1
-        self.free_nets = []
+        self.free_nets = []     # the one that has rested longest first
+        self.unused_net = None  # what the kernel says of one that was never used
+        self.masked = [b"/proc/" + name.encode() for name in MASKED if os.path.exists("/proc/" + name)]
         self.child_flags = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS
 
     # -- once, in the parent ------------------------------------------------
 
     def raise_parent(self):
         kernel = self.kernel
+        prefer_as_victim(OOM_AGENT)
+        quiet_limits()
         self._step("namespaces", self._parent_namespaces)
         self._step("root", NarrowRoot(kernel).enter)
         self._step("pid", self._open_namespaces)
@@ -457,25 +467,58 @@ class Walls:
         return os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
 
     def take_net(self):
-        """An empty network namespace that no living job is in.
+        """An empty network namespace that no job has left a trace in.
 
         Making and unmaking one is dear (half a millisecond, and a kernel-wide
-        lock), so they are used again. A job cannot change one: that takes
-        capabilities; and its sockets have ended with it.
+        lock), so those that were not used are used again.
         """
         if self.free_nets:
-            return self.free_nets.pop()
+            return self.free_nets.pop(0)
         self.kernel.unshare(CLONE_NEWNET)
         try:
+            if self.unused_net is None:
+                self.unused_net = self._net_state()
             return self._open_net()
         finally:
             self.kernel.setns(self.home_net, CLONE_NEWNET)
 
     def give_net(self, fd):
-        if len(self.free_nets) < MAX_FREE_NETS:
+        """Take one back from a job that has ended, or let go of it."""
+        if len(self.free_nets) < MAX_FREE_NETS and self._is_unused(fd):
             self.free_nets.append(fd)
         else:
             os.close(fd)
+
+    def _is_unused(self, fd):
+        """Whether the next job could not tell that there was one before it.
+
+        A job cannot change its namespace, that takes capabilities. But a socket
+        outlives it that was sent over itself, with its name, until the kernel
+        collects such cycles; and the kernel counts what was tried.
+        """
+        self.kernel.setns(fd, CLONE_NEWNET)
+        try:
+            return self._net_state() == self.unused_net
+        except OSError:
+            return False
+        finally:
+            self.kernel.setns(self.home_net, CLONE_NEWNET)
+
+    @staticmethod
+    def _net_state():
+        """Sockets and counters of the namespace that we are in."""
+        state = []
+        for name, size in (("sockstat", 16), ("snmp", 8192), ("snmp6", 16384)):
+            try:
+                fd = os.open("/proc/self/net/" + name, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                continue  # a kernel without IPv6
+            try:
+                # Behind its first line, "sockets: used 0", sockstat counts for all the host.
+                state.append(os.read(fd, size))
+            finally:
+                os.close(fd)
+        return state
 
     def leave_nets(self):
         """For a branch: the spare ones are its trunk's."""
@@ -520,6 +563,8 @@ class Walls:
             # for all of it. Back to back: only the first write can be slow.
             for fd in fds[4:]:
                 os.write(fd, b"0")
+            step = "oom"
+            prefer_as_victim(OOM_JOB)
             step = "pdeathsig"
             kernel.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             step = "namespaces"
@@ -566,6 +611,8 @@ class Walls:
         kernel.mount(b"/box/job", b"/job", None, MS_BIND)
         kernel.unmount(b"/box")
         kernel.mount(b"proc", b"/proc", b"proc", flags | MS_NOEXEC)
+        for path in self.masked:
+            kernel.mount(b"/dev/null", path, None, MS_BIND)
 
     def _take_descriptors(self, fds):
         # To numbers above all targets first, so that none is overwritten.
@@ -589,6 +636,37 @@ class Walls:
             up.append("cgroupns")
         up += [name for name in ("no_new_privs", "landlock", "seccomp") if name in self.up]
         return up + (["cgroup"] if attached else [])
+
+
+# When the host runs out of memory jobs go first, then agents, then the daemon.
+# Where the daemon has CAP_SYS_RESOURCE a job can take its own value down to its
+# agent's, not below it.
+OOM_AGENT, OOM_JOB = 300, 1000
+
+
+def prefer_as_victim(score):
+    fd = os.open("/proc/self/oom_score_adj", os.O_RDWR | os.O_CLOEXEC)
+    try:
+        if int(os.read(fd, 16)) < score:
+            os.write(fd, b"%d" % score)
+    finally:
+        os.close(fd)
+
+
+def quiet_limits():
+    """Limits that are the same for the agent and all its jobs.
+
+    A core file would hold the parent's memory, and outlive the job. A limit of
+    0 keeps the kernel from writing one, but not from piping one to a program of
+    the host's; the limit 1 does both (core(5)). Real-time priority could hold a
+    processor for ever.
+    """
+    for kind, value in ((resource.RLIMIT_CORE, 1), (resource.RLIMIT_RTPRIO, 0), (resource.RLIMIT_NICE, 0),
+                        (resource.RLIMIT_MEMLOCK, 8 << 20), (resource.RLIMIT_MSGQUEUE, 819200)):
+        hard = resource.getrlimit(kind)[1]
+        if hard != resource.RLIM_INFINITY:
+            value = min(value, hard)
+        resource.setrlimit(kind, (value, value))
 
 
 # --------------------------------------------------------------------------
@@ -1077,8 +1155,6 @@ def reseed():
 
 
 def set_limits(limits):
-    # A core file would hold the parent's memory.
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for name, kind in (("fsize", resource.RLIMIT_FSIZE), ("nofile", resource.RLIMIT_NOFILE),
                        ("nproc", resource.RLIMIT_NPROC), ("as", resource.RLIMIT_AS)):
         value = int(limits.get(name) or 0)
@@ -1166,6 +1242,7 @@ def run_cold():
     connection = Connection.on(CONTROL_FD)
     os.set_inheritable(CONTROL_FD, False)
     close_own_descriptors()
+    quiet_limits()
     Streams().install()
     run_job(connection, None, cold_load)
 
@@ -1380,12 +1457,12 @@ class Agent:
         self.poll.unregister(fd)
         os.close(fd)
         _, status, usage = os.wait4(pid, 0)
-        if net >= 0:
-            self.walls.give_net(net)  # all that was in it went with the job's PID namespace
         self.connection.send({
             "op": "exit", "id": ident, "status": status, "max_rss_bytes": usage.ru_maxrss * 1024,
             "user_us": int(usage.ru_utime * 1e6), "system_us": int(usage.ru_stime * 1e6),
         })
+        if net >= 0:
+            self.walls.give_net(net)
 
     def become_job(self, frame, fds, net):
         """In the child: walls, then the job. Never returns."""

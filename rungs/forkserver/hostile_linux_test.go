@@ -162,7 +162,12 @@ func TestHammer(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 6 {
 			wg.Go(func() {
-				for range 5 {
+				for p.Stats().Forks < 100 {
+					select {
+					case <-p.Done():
+						return
+					default:
+					}
 					if i == 0 {
 						if b, err := p.Branch(context.Background(), specOf("", "colorsys")); err == nil {
 							run(t, b, "1")
@@ -170,7 +175,7 @@ func TestHammer(t *testing.T) {
 						}
 						continue
 					}
-					ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*5*time.Millisecond)
+					ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i*i)*5*time.Millisecond)
 					c, err := p.Fork(ctx, jobOf("import time; time.sleep(0.01)"))
 					cancel()
 					if err == nil {

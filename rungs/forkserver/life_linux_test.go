@@ -271,7 +271,7 @@ func TestBranchAddsAndOutlivesItsTrunk(t *testing.T) {
 			// zombie would have no command line.
 			_ = twig.Close("no longer needed")
 			eventually(t, "branch and twig are gone", func() bool {
-				return dead(branch.pid) && dead(twig.(*parent).pid) && (dead(trunk.pid))
+				return dead(branch.pid) && dead(twig.(*parent).pid) && dead(trunk.pid)
 			})
 		})
 	}

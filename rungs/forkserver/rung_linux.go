@@ -98,23 +98,38 @@ func (r *Rung) open(ctx context.Context) (*host, error) {
 	return r.host, nil
 }
 
-// checkRights returns an Unavailable error unless the daemon has the rights
-// that namespaces and foreign uids take.
-func checkRights() error {
+// rights are the capabilities that walls around jobs take.
+var rights = []struct {
+	bit  int
+	name string
+}{
+	{unix.CAP_SYS_ADMIN, "SYS_ADMIN"},
+	{unix.CAP_SETUID, "SETUID"},
+	{unix.CAP_SETGID, "SETGID"},
+	{unix.CAP_SETPCAP, "SETPCAP"},
+	{unix.CAP_CHOWN, "CHOWN"},
+	{unix.CAP_KILL, "KILL"},
+}
+
+// effective returns this process's effective capabilities.
+func effective() (uint64, error) {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if err := unix.Capget(&hdr, &data[0]); err != nil {
-		return errs.Wrap(errs.Unavailable, err, "the daemon's capabilities cannot be read")
+		return 0, errs.Wrap(errs.Unavailable, err, "the daemon's capabilities cannot be read")
 	}
-	have := uint64(data[0].Effective) | uint64(data[1].Effective)<<32
+	return uint64(data[0].Effective) | uint64(data[1].Effective)<<32, nil
+}
+
+// checkRights returns an Unavailable error unless the daemon has the rights
+// that namespaces and foreign uids take.
+func checkRights() error {
+	have, err := effective()
+	if err != nil {
+		return err
+	}
 	var missing []string
-	for _, c := range []struct {
-		bit  int
-		name string
-	}{
-		{unix.CAP_SYS_ADMIN, "SYS_ADMIN"}, {unix.CAP_SETUID, "SETUID"}, {unix.CAP_SETGID, "SETGID"},
-		{unix.CAP_SETPCAP, "SETPCAP"}, {unix.CAP_CHOWN, "CHOWN"}, {unix.CAP_KILL, "KILL"},
-	} {
+	for _, c := range rights {
 		if have&(1<<c.bit) == 0 {
 			missing = append(missing, "CAP_"+c.name)
 		}
