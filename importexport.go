@@ -21,7 +21,10 @@ func (e *Engine) Import(ctx context.Context, r io.Reader, o ImportOptions) (Impo
 	if o.Graph == "" && o.Name == "" {
 		return ImportReport{}, errs.New(errs.Invalid, "an import needs a graph or a file name")
 	}
-	name := path.Base(strings.ReplaceAll(o.Name, `\`, "/"))
+	name := "document" // what errors call it
+	if o.Name != "" {
+		name = path.Base(strings.ReplaceAll(o.Name, `\`, "/"))
+	}
 	rep, err := e.store.ImportTurtle(ctx, r, kg.ImportOptions{Name: name, Graph: o.Graph, Format: o.Format, DryRun: o.DryRun})
 	if err != nil {
 		return ImportReport{}, err
