@@ -44,7 +44,7 @@ func (a *app) connect(ctx context.Context, set *config.Set) (backend, error) {
 // one may not enter it, the error names the folder: the engine does not, since
 // its texts also go to callers who must not learn paths.
 func (a *app) openNamed(ctx context.Context, set *config.Set, log *slog.Logger) (engine, error) {
-	eng, err := a.open(ctx, set, log)
+	eng, err := a.openPatiently(ctx, set, log)
 	var known *errs.Error
 	if errors.As(err, &known) && known.Kind == errs.Unavailable && errors.Is(err, os.ErrPermission) {
 		return nil, errs.Wrap(errs.Unavailable, err, "the data folder %s cannot be used: permission denied", absolutePath(set.String(config.Data))).
@@ -54,6 +54,30 @@ func (a *app) openNamed(ctx context.Context, set *config.Set, log *slog.Logger) 
 		return nil, known.WithID(absolutePath(set.String(config.Data)))
 	}
 	return eng, err
+}
+
+// How long a data folder that is taken is tried again, and how often. A command
+// without a daemon holds it for about half a second; a daemon holds it for
+// good, and who meets one shall be told within two seconds.
+const (
+	patience = 1200 * time.Millisecond
+	tryAgain = 100 * time.Millisecond
+)
+
+// openPatiently opens an engine, and waits a moment where another command
+// holds the data folder.
+func (a *app) openPatiently(ctx context.Context, set *config.Set, log *slog.Logger) (engine, error) {
+	for left := patience; ; left -= tryAgain {
+		eng, err := a.open(ctx, set, log)
+		if errs.KindOf(err) != errs.Conflict || left <= 0 {
+			return eng, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(tryAgain):
+		}
+	}
 }
 
 // daemon looks for a running daemon: the one that was named; else at the data
