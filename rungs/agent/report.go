@@ -195,6 +195,9 @@ func (l *listener) done(body []byte) error {
 	return nil
 }
 
+// Clip cuts untrusted text to at most n bytes of valid UTF-8.
+func Clip(s string, n int) string { return clip(s, n) }
+
 // clip cuts untrusted text to at most n bytes, between characters.
 func clip(s string, n int) string {
 	if len(s) > n {

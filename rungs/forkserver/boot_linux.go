@@ -32,9 +32,9 @@ func (r *Rung) Boot(ctx context.Context, spec rungs.Spec) (rungs.Parent, error) 
 	if err != nil {
 		return nil, err
 	}
+	defer r.booting.Done()
 	begin := time.Now()
 	p, err := r.start(h, exe, spec)
-	r.booting.Done()
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,10 @@ func (p *parent) Branch(ctx context.Context, add rungs.Spec) (rungs.Parent, erro
 			return nil, errs.New(errs.Invalid, "a branch keeps its base's environment; variable %q differs", k)
 		}
 	}
+	if _, err := p.rung.open(ctx); err != nil {
+		return nil, err
+	}
+	defer p.rung.booting.Done()
 	begin := time.Now()
 	b, err := p.split(ctx, merge(p.spec, add))
 	if err != nil {
@@ -76,7 +80,5 @@ func (p *parent) askBranch(ctx context.Context, control, log *os.File) (answer, 
 	p.next++
 	id := "b" + strconv.Itoa(p.next)
 	p.mu.Unlock()
-	watch, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.rung.cfg.ForkTimeout)
-	defer cancel()
-	return p.request(watch, agent.Branch{Op: agent.OpBranch, ID: id}, agent.OpForked, []*os.File{control, log})
+	return p.requestWithin(ctx, agent.Branch{Op: agent.OpBranch, ID: id}, agent.OpForked, []*os.File{control, log})
 }

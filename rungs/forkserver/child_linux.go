@@ -27,6 +27,7 @@ type child struct {
 	filesBytes int64
 
 	uid    int
+	unsure bool // it may have a process that we were not told of
 	leaf   *cgroup.Leaf
 	pipes  *pipes
 	conn   *agent.Conn
@@ -45,6 +46,7 @@ type child struct {
 	once     bool // orphaned is closed
 	sent     bool // an exit has been passed on
 	ending   bool // supervise has seen the end
+	lateness int  // how often late has run
 	started  time.Time
 	failed   *agent.Fail
 	walls    []string
@@ -140,7 +142,7 @@ func (c *child) Wait(ctx context.Context) (*rungs.Result, error) {
 	case <-c.finished:
 	case <-ctx.Done():
 		c.kill(pyhost.CauseKilled)
-		<-c.finished // bounded by reapGrace and the graces after it
+		<-c.finished // bounded by reapGrace, maxLate and the graces after them
 	}
 	return c.result, c.err
 }
@@ -161,13 +163,26 @@ func (c *child) kill(why pyhost.Cause) {
 	}
 	if c.cause == pyhost.CauseNone {
 		c.cause = why
-		// An agent that does not tell of the end in time is no use any more.
-		c.overdue = time.AfterFunc(reapGrace, func() {
-			c.parent.fail("the parent process does not reap its children", nil)
-		})
+		c.overdue = time.AfterFunc(reapGrace, c.late)
 	}
 	if c.pidfd >= 0 {
 		kill(c.pidfd)
+	}
+}
+
+// late runs when the end of a killed child was not told in time. An agent that
+// does not tell of a child that has ended is no use any more.
+func (c *child) late() {
+	c.mu.Lock()
+	c.lateness++
+	again := !c.ending && c.lateness < maxLate && !(c.pidfd >= 0 && gone(c.pidfd, 0))
+	over := c.ending
+	if again {
+		c.overdue = time.AfterFunc(reapGrace, c.late)
+	}
+	c.mu.Unlock()
+	if !again && !over {
+		c.parent.fail("the parent process does not reap its children", nil)
 	}
 }
 

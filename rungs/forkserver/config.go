@@ -23,8 +23,8 @@ const (
 // Config are the settings of the rung. A zero field takes its default.
 type Config struct {
 	// UIDBase is the first of UIDCount user and group ids that belong to jobs
-	// and to nobody else on this host. Two daemons on one host should have
-	// ranges that do not overlap.
+	// and to nobody else on this host. Daemons of one host may share a range:
+	// each claims parts of it for as long as it lives.
 	UIDBase  int
 	UIDCount int
 	// MaxChildren is how many jobs one parent may run at a time.

@@ -20,8 +20,11 @@ const (
 	// drainGrace is for reading what is left in the pipes. The tree is dead,
 	// so they have their end already.
 	drainGrace = time.Second
-	// reapGrace is how long a killed child's end may take to be told.
+	// reapGrace is how long a killed child's end may take to be told, and
+	// maxLate how often that is granted to one that has not even ended: a large
+	// or starved process is no fault of its parent's.
 	reapGrace = 10 * time.Second
+	maxLate   = 6
 	// leafGrace bounds the removal of a control group.
 	leafGrace = 5 * time.Second
 )
@@ -80,6 +83,7 @@ func (c *child) awaitEnd() (exit agent.Exit, known bool) {
 	}
 	kill(c.pidfd)
 	gone(c.pidfd, reapGrace)
+	reap(c.pidfd)
 	return agent.Exit{Status: int(unix.SIGKILL)}, false
 }
 
@@ -185,8 +189,9 @@ func (c *child) closeTheirs() {
 
 // release gives back all that a child holds. Its processes are gone: they were
 // in the PID namespace of its first, and what is in the leaf is killed with it.
+// If that is not certain its uid is not used again.
 func (c *child) release() {
-	p := c.parent
+	p, certain := c.parent, !c.unsure
 	if c.pipes != nil {
 		c.pipes.close()
 	}
@@ -194,18 +199,25 @@ func (c *child) release() {
 		ctx, cancel := context.WithTimeout(context.Background(), leafGrace)
 		if err := c.leaf.Remove(ctx); err != nil {
 			p.log.Warn("control group left behind", "err", err)
+			certain = false
 		}
 		cancel()
 	}
-	if c.uid > 0 {
-		p.rung.uids.give(c.uid)
-	}
 	c.mu.Lock()
 	if c.pidfd >= 0 {
+		certain = certain && gone(c.pidfd, 0)
 		_ = unix.Close(c.pidfd)
 		c.pidfd = -1
 	}
 	c.mu.Unlock()
+	switch {
+	case c.uid <= 0:
+	case certain:
+		p.rung.uids.give(c.uid)
+	default:
+		p.log.Warn("a job's user id is not used again: its processes may not have ended", "uid", c.uid)
+		p.rung.uids.lose()
+	}
 }
 
 // leave takes the child out of its parent's books.

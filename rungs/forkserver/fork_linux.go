@@ -119,17 +119,11 @@ func (p *parent) askFork(ctx context.Context, c *child) error {
 	procs := c.leaf.Procs()
 	files := append([]*os.File{c.theirs}, c.pipes.child[:]...)
 	files = append(files, procs...)
-	// A caller that goes away must not cost the parent its life; a fork that
-	// hangs must.
-	watch, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.rung.cfg.ForkTimeout)
-	defer cancel()
-	a, err := p.request(watch, agent.Fork{
+	a, err := p.requestWithin(ctx, agent.Fork{
 		Op: agent.OpFork, ID: c.id, UID: c.uid, GID: c.uid, FilesBytes: c.filesBytes, Attach: len(procs),
 	}, agent.OpForked, files)
-	if err != nil && watch.Err() != nil {
-		return errs.Wrap(errs.RungFailed, err, "the parent process hangs in a fork")
-	}
 	if err != nil {
+		c.unsure = p.gone() // there may be a process that we were not told of
 		return err
 	}
 	if len(a.fds) != 1 {

@@ -259,7 +259,7 @@ func TestChildrenOfOneParentAreBounded(t *testing.T) {
 }
 
 func TestUserIDsRunOutCleanly(t *testing.T) {
-	p := boot(t, newRung(t, func(c *Config) { c.UIDCount, c.Spares = 1, -1 }), specOf(""))
+	p := boot(t, newRung(t, func(c *Config) { c.UIDBase, c.UIDCount, c.Spares = 1_000_000_000+os.Getpid(), 1, -1 }), specOf(""))
 	a := start(t, p, jobOf("import time; time.sleep(60)"))
 	if _, err := p.Fork(context.Background(), jobOf("1")); errs.KindOf(err) != errs.Exhausted {
 		t.Errorf("a second job: %v", err)

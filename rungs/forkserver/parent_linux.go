@@ -23,6 +23,9 @@ import (
 // unless it hangs.
 const sendTimeout = 10 * time.Second
 
+// maxMessage bounds what an agent's error may say: it goes to the caller.
+const maxMessage = 4 << 10
+
 // parent is one agent process, a trunk or a branch, and its control socket.
 //
 // Requests to the agent go one at a time: it is one thread, so nothing is won by
@@ -82,7 +85,15 @@ func (r *Rung) newParent(h *host, conn *agent.Conn, pid, pidfd int, log *os.File
 		done:     make(chan struct{}),
 		children: map[string]*child{},
 	}
-	r.trunks.Go(func() { drainLog(log, p.log) })
+	own, err := unix.FcntlInt(uintptr(pidfd), unix.F_DUPFD_CLOEXEC, 0)
+	r.trunks.Go(func() {
+		drainLog(log, p.log) // ends with the process
+		if err == nil {
+			gone(own, closeTimeout)
+			reap(own)
+			_ = unix.Close(own)
+		}
+	})
 	if !r.add(p) {
 		p.fail("the rung is closed", nil)
 	}
@@ -208,6 +219,18 @@ func (p *parent) usable() error {
 	return nil
 }
 
+// gone reports whether the parent's process is lost, or about to be.
+func (p *parent) gone() bool {
+	select {
+	case <-p.lost:
+		return true
+	default:
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failed
+}
+
 // ask makes a request and decodes the answer of the wanted kind into out.
 func (p *parent) ask(ctx context.Context, frame any, want string, out any) error {
 	a, err := p.request(ctx, frame, want, nil)
@@ -221,19 +244,54 @@ func (p *parent) ask(ctx context.Context, frame any, want string, out any) error
 // request sends a frame and waits for its answer. Once it is sent, a ctx that
 // ends fails the parent: its answer could not be told from the next one.
 func (p *parent) request(ctx context.Context, frame any, want string, files []*os.File) (answer, error) {
-	select {
-	case p.turn <- struct{}{}:
-		defer func() { <-p.turn }()
-	case <-ctx.Done():
-		return answer{}, contextError(ctx)
-	case <-p.lost:
-	}
-	p.mu.Lock()
-	err := p.usable()
-	p.mu.Unlock()
+	done, err := p.myTurn(ctx)
 	if err != nil {
 		return answer{}, err
 	}
+	defer done()
+	return p.exchange(ctx, frame, want, files)
+}
+
+// requestWithin is request for a parent that is in use: a caller that goes
+// away must not cost it its life, a fork that hangs must. The time of a fork
+// runs from its turn on: those who wait in front of it are not its hang.
+func (p *parent) requestWithin(ctx context.Context, frame any, want string, files []*os.File) (answer, error) {
+	done, err := p.myTurn(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	defer done()
+	watch, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.rung.cfg.ForkTimeout)
+	defer cancel()
+	a, err := p.exchange(watch, frame, want, files)
+	if err != nil && watch.Err() != nil {
+		err = errs.Wrap(errs.RungFailed, err, "the parent process hangs in a fork")
+	}
+	return a, err
+}
+
+// myTurn waits for the right to make a request, which ends with done.
+func (p *parent) myTurn(ctx context.Context) (done func(), err error) {
+	select {
+	case p.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, contextError(ctx)
+	case <-p.lost:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return nil, p.usable()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.usable(); err != nil {
+		<-p.turn
+		return nil, err
+	}
+	return func() { <-p.turn }, nil
+}
+
+// exchange sends a frame and waits for its answer. The caller has the turn.
+func (p *parent) exchange(ctx context.Context, frame any, want string, files []*os.File) (answer, error) {
 	if err := p.conn.Send(sendTimeout, frame, files...); err != nil {
 		p.fail("the parent process does not read", err)
 		return answer{}, errs.Wrap(errs.RungFailed, err, "the parent process does not answer")
@@ -282,6 +340,7 @@ func (p *parent) refusal(a answer) error {
 		p.fail("the parent process broke its protocol", nil)
 		return errs.New(errs.RungFailed, "the parent process broke its protocol")
 	}
+	e.Message, e.Module = agent.Clip(e.Message, maxMessage), agent.Clip(e.Module, rungs.MaxNameBytes)
 	switch e.Code {
 	case agent.CodeImport:
 		return errs.New(errs.Invalid, "module %s cannot be imported: %s", e.Module, e.Message)

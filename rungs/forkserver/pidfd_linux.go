@@ -23,6 +23,13 @@ func gone(pidfd int, timeout time.Duration) bool {
 	}
 }
 
+// reap takes a process that has ended off the kernel's books if it is for us to
+// do so: its own parent went first, and the daemon is what the kernel hands
+// orphans to (process 1 of a container, a subreaper). Else it does nothing.
+func reap(pidfd int) {
+	_ = unix.Waitid(unix.P_PIDFD, pidfd, nil, unix.WEXITED|unix.WNOHANG, nil) // ECHILD: not ours
+}
+
 // kill sends SIGKILL by pidfd, which can only ever hit the process it was
 // opened for. An error means that the process is gone.
 func kill(pidfd int) { _ = unix.PidfdSendSignal(pidfd, unix.SIGKILL, nil, 0) }

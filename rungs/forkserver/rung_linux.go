@@ -33,7 +33,7 @@ type Rung struct {
 	probed  time.Time
 	probe   error
 	trial   sync.Mutex     // one probe at a time
-	booting sync.WaitGroup // starts of processes; added to under mu while not closed
+	booting sync.WaitGroup // boots and branches; added to under mu while not closed
 	trunks  sync.WaitGroup // processes that we have to wait for, and their logs
 }
 
@@ -42,6 +42,7 @@ type host struct {
 	starter *pyhost.Starter
 	groups  *cgroup.Manager
 	source  *os.File
+	claims  *claims // nil if ids are not claimed
 }
 
 var _ rungs.Rung = (*Rung)(nil)
@@ -68,7 +69,7 @@ func (r *Rung) Traits() rungs.Traits { return traits() }
 
 // open returns what the rung holds of this machine, and takes hold of it the
 // first time.
-// The caller calls booting.Done when it starts no process any more.
+// The caller calls booting.Done when its parent is up or gone.
 func (r *Rung) open(ctx context.Context) (*host, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,20 +83,46 @@ func (r *Rung) open(ctx context.Context) (*host, error) {
 	if err := checkRights(); err != nil {
 		return nil, err
 	}
-	groups, err := cgroup.Open(cgroup.Config{Root: r.cfg.CgroupRoot, Degraded: r.cfg.AllowDegraded})
+	h, err := r.takeHold(ctx)
 	if err != nil {
 		return nil, err
 	}
+	r.host = h
+	r.booting.Add(1)
+	return h, nil
+}
+
+// takeHold makes what the rung needs of this machine; mu is held. What a daemon
+// left that ended without closing is swept.
+func (r *Rung) takeHold(ctx context.Context) (*host, error) {
+	claims, err := openClaims(claimFile)
+	switch {
+	case err == nil:
+		r.uids.claim = claims.claim
+	case r.cfg.AllowDegraded:
+		r.cfg.Logger.Warn("user ids for jobs are not held against other daemons", "err", err)
+		r.uids.claim = func(int, int) (bool, error) { return true, nil }
+	default:
+		return nil, errs.Wrap(errs.Unavailable, err, "user ids for jobs cannot be claimed: /run takes no file").
+			WithHint("mount -t tmpfs tmpfs /run")
+	}
+	groups, err := cgroup.Open(cgroup.Config{Root: r.cfg.CgroupRoot, Degraded: r.cfg.AllowDegraded})
+	if err != nil {
+		_ = claims.close()
+		return nil, err
+	}
+	// What does not end in time must not hold up the rung, and is tried again
+	// by the next daemon.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
 	if swept, err := groups.Sweep(ctx); err != nil || len(swept) > 0 {
 		r.cfg.Logger.Info("swept control groups of a daemon that is gone", "groups", swept, "err", err)
 	}
 	source, err := pyhost.SourceFile()
 	if err != nil {
-		return nil, errs.Wrap(errs.Unavailable, errors.Join(err, groups.Close(ctx)), "the agent cannot be made ready")
+		return nil, errs.Wrap(errs.Unavailable, errors.Join(err, groups.Close(ctx), claims.close()), "the agent cannot be made ready")
 	}
-	r.host = &host{starter: pyhost.NewStarter(), groups: groups, source: source}
-	r.booting.Add(1)
-	return r.host, nil
+	return &host{starter: pyhost.NewStarter(), groups: groups, source: source, claims: claims}, nil
 }
 
 // rights are the capabilities that walls around jobs take.
@@ -185,7 +212,7 @@ func (r *Rung) Close() error {
 	r.trunks.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	return errors.Join(h.groups.Close(ctx), h.source.Close())
+	return errors.Join(h.groups.Close(ctx), h.source.Close(), h.claims.close())
 }
 
 // closeTimeout bounds each wait of a close.

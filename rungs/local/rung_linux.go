@@ -71,6 +71,8 @@ func (r *Rung) open(ctx context.Context) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
 	if swept, err := groups.Sweep(ctx); err != nil || len(swept) > 0 {
 		r.cfg.Logger.Info("swept control groups of a daemon that is gone", "groups", swept, "err", err)
 	}

@@ -3,6 +3,7 @@ package cgroup
 import (
 	"errors"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 
@@ -30,7 +31,7 @@ func readKey(file, key string) (int64, error) {
 			return strconv.ParseInt(v, 10, 64)
 		}
 	}
-	return 0, errors.New("no " + key + " in " + file)
+	return 0, errors.New("no " + key + " in " + path.Base(file))
 }
 
 // readPIDs reads a cgroup.procs file. Zeros, processes outside our pid

@@ -36,13 +36,14 @@ func SourceFile() (*os.File, error) {
 // the Go runtime's threads come and go.
 type Starter struct {
 	work chan func()
-	done chan struct{}
+	quit chan struct{} // closed to end the thread
+	done chan struct{} // closed when it ends
 	stop sync.Once
 }
 
 // NewStarter starts the thread. Close ends it.
 func NewStarter() *Starter {
-	s := &Starter{work: make(chan func()), done: make(chan struct{})}
+	s := &Starter{work: make(chan func()), quit: make(chan struct{}), done: make(chan struct{})}
 	go s.serve(make(chan struct{}))
 	return s
 }
@@ -63,26 +64,35 @@ func (s *Starter) serve(locked chan<- struct{}) {
 	}
 	close(locked)
 	defer close(s.done)
-	for f := range s.work {
-		f()
+	for {
+		select {
+		case f := <-s.work:
+			f()
+		case <-s.quit:
+			return
+		}
 	}
 }
 
-// Start is os.StartProcess on the Starter's thread. It must not be called
-// after Close.
+// Start is os.StartProcess on the Starter's thread. After Close it fails.
 func (s *Starter) Start(exe string, argv []string, attr *os.ProcAttr) (p *os.Process, err error) {
 	ran := make(chan struct{})
-	s.work <- func() {
+	work := func() {
 		defer close(ran)
 		p, err = os.StartProcess(exe, argv, attr)
 	}
-	<-ran
-	return p, err
+	select {
+	case s.work <- work:
+		<-ran
+		return p, err
+	case <-s.done:
+		return nil, os.ErrClosed
+	}
 }
 
 // Close ends the thread, and with it every process that was started with a
 // parent-death signal and still runs. Closing again does nothing.
 func (s *Starter) Close() {
-	s.stop.Do(func() { close(s.work) })
+	s.stop.Do(func() { close(s.quit) })
 	<-s.done
 }
