@@ -104,8 +104,7 @@ func (c *Scanner) Count(p Row, limit int) (n int, err error) {
 	return n, nil
 }
 
-// Triples returns the number of rows that a graph holds by its number's name,
-// or -1 if it is not known without counting.
+// Triples returns the number of statements in all graphs as of the last commit.
 func (c *Scanner) Triples() int64 { return int64(c.r.s.triples.Load()) }
 
 // scanChunk is how many rows one iterator of a chunked scan reads.

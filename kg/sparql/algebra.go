@@ -111,17 +111,19 @@ func newLeft(left, right plan, cond []*filter) plan {
 	}
 }
 
-func newMinus(left, right plan) plan {
+// newMinus takes right from left. hidden are the slots that hold the active
+// graph's name, which are no variables and so nothing that two solutions share.
+func newMinus(left, right plan, hidden slotSet) plan {
 	l, r := left.facts(), right.facts()
 	f := &varFacts{certain: l.certain, possible: l.possible, mentions: l.mentions.union(r.mentions)}
 	on := l.certain.common(r.certain)
-	shared := l.possible.common(r.possible)
+	shared := l.possible.common(r.possible).without(hidden)
 	if shared.empty() {
 		return left // nothing in common: nothing is taken away
 	}
 	return &planMinus{
-		varFacts: f, left: left, right: right,
-		pipe: !on.empty() && canPipe(right, l.possible), on: on.list(), shared: shared.list(),
+		varFacts: f, left: left, right: right, hidden: hidden,
+		pipe: !on.without(hidden).empty() && canPipe(right, l.possible), on: on.list(), shared: shared.list(),
 	}
 }
 
@@ -245,7 +247,7 @@ func push(p plan, f *filter) (plan, bool) {
 	case *planLeft:
 		return newLeft(filtered(p.left, []*filter{f}), p.right, p.cond), true
 	case *planMinus:
-		return newMinus(filtered(p.left, []*filter{f}), p.right), true
+		return newMinus(filtered(p.left, []*filter{f}), p.right, p.hidden), true
 	case *planExtend:
 		if !f.slots.has(p.slot) {
 			return newExtend(filtered(p.in, []*filter{f}), p.slot, p.expr), true

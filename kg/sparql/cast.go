@@ -52,6 +52,9 @@ func castString(t ttl.Term) (ttl.Term, error) {
 	if n, ok := numberOf(t); ok && n.kind != nInteger {
 		return ttl.NewString(plainNumber(n)), nil
 	}
+	if v := valueOf(t); t.Kind == ttl.Literal && v.fam == famBoolean {
+		return ttl.NewString(strconv.FormatBool(v.truth)), nil
+	}
 	return ttl.NewString(t.Value), nil
 }
 

@@ -104,6 +104,9 @@ func equal(a, b ttl.Term) (bool, error) {
 			return c == 0, nil
 		}
 	}
+	if x.fam == famTime && y.fam == famDate || x.fam == famDate && y.fam == famTime {
+		return false, nil // a day is no instant
+	}
 	if x.fam == famLang || y.fam == famLang {
 		return false, nil // no other literal is a language-tagged string
 	}

@@ -22,8 +22,9 @@ type scope struct {
 // compiler turns the syntax tree into operators, as section 18.2 of the
 // specification says.
 type compiler struct {
-	x     *exec
-	names int
+	x      *exec
+	names  int
+	hidden slotSet // slots of active graphs
 }
 
 func (c *compiler) scope() *scope { return &scope{c: c, slots: map[string]int{}} }
@@ -104,7 +105,7 @@ func (s *scope) element(p plan, e *elem, at graphRef) (plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newMinus(p, right), nil
+		return newMinus(p, right, s.c.hidden), nil
 	case elemBind:
 		slot, err := s.slot(e.name)
 		if err != nil {
@@ -196,6 +197,7 @@ func (s *scope) graph(e *elem) (plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.c.hidden = s.c.hidden.with(active)
 	in, err := s.group(e.groups[0], graphRef{kind: inSlot, slot: active})
 	if err != nil {
 		return nil, err

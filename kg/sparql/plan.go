@@ -111,6 +111,7 @@ type (
 		pipe        bool
 		on          []int
 		shared      []int
+		hidden      slotSet
 	}
 	planFilter struct {
 		*varFacts

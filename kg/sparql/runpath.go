@@ -1,6 +1,8 @@
 package sparql
 
 import (
+	"slices"
+
 	"github.com/seed-ff860830/banyan/internal/errs"
 	"github.com/seed-ff860830/banyan/kg"
 )
@@ -17,7 +19,45 @@ type walker struct {
 // walkAll yields the pairs of nodes that a path step joins.
 func (x *exec) walkAll(s *step, row []kg.ID, emit func(from, to kg.ID) error) error {
 	w := walker{x: x, at: s.graph, row: row}
+	if s.path.nullable() {
+		for _, e := range [...][2]place{{s.s, s.o}, {s.o, s.s}} {
+			if ok, err := w.admits(e[0], e[1]); err != nil || !ok {
+				return err
+			}
+		}
+	}
 	return w.follow(s.path, s.s.value(row), s.o.value(row), emit)
+}
+
+// admits reports whether a variable's value may be an end of a path that can be
+// empty: an open end stands for the graph's nodes, and for the term at the
+// other end, but for no other term (section 18.4).
+func (w walker) admits(end, other place) (bool, error) {
+	id := end.value(w.row)
+	if end.slot < 0 || id == 0 || other.slot < 0 && other.id == id {
+		return true, nil
+	}
+	for _, at := range [...][2]kg.ID{{id, 0}, {0, id}} {
+		for _, err := range w.x.scan(w.at, w.row, at[0], 0, at[1]) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// nullable reports whether a path matches without an edge.
+func (p *walk) nullable() bool {
+	switch p.op {
+	case pathZeroOrMore, pathZeroOrOne:
+		return true
+	case pathOneOrMore, pathInverse:
+		return p.args[0].nullable()
+	case pathSeq:
+		return !slices.ContainsFunc(p.args, func(a *walk) bool { return !a.nullable() })
+	case pathAlt:
+		return slices.ContainsFunc(p.args, (*walk).nullable)
+	}
+	return false
 }
 
 // step counts one node that a path visits.

@@ -21,9 +21,6 @@ func (g *group) add(e elem) {
 		g.seeAll(e.values.vars)
 	case elemSelect:
 		g.seeAll(e.sub.columns())
-		if e.sub.values != nil && e.sub.star {
-			g.seeAll(e.sub.values.vars)
-		}
 	case elemFilter, elemMinus: // what they name is not in scope
 	}
 }

@@ -46,6 +46,15 @@ func (s slotSet) common(o slotSet) slotSet {
 	return out
 }
 
+// without returns the slots that are not in another set.
+func (s slotSet) without(o slotSet) slotSet {
+	out := append(slotSet(nil), s...)
+	for i := range min(len(s), len(o)) {
+		out[i] &^= o[i]
+	}
+	return out
+}
+
 // within reports whether every slot is in another set.
 func (s slotSet) within(o slotSet) bool {
 	for i, w := range s {
