@@ -132,6 +132,7 @@ func TestBoundsAreErrorsNeverShorterAnswers(t *testing.T) {
 		t.Errorf("at the bound: %v, %v", got, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	r, err := sparql.Run(ctx, s, product, sparql.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -112,7 +112,8 @@ func (e suiteEngine) Update(ctx context.Context, before w3c.Dataset, text, base 
 
 // differs lists the tests whose expectation is not met, each with the reason.
 var differs = map[string]string{
-	"sparql10/sort/sort-11": "it orders plain literals before xsd:string, which RDF 1.1 made one",
+	"sparql10/expr-builtin/dawg-lang-3": "the store keeps a language tag as it was written, so @EN and @en are two terms",
+	"sparql10/sort/dawg-sort-11":        "it orders plain literals before xsd:string, which RDF 1.1 made one",
 }
 
 // TestW3CSuites runs the suites of SPARQL 1.0 and 1.1 and counts by folder.
