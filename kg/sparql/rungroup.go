@@ -13,63 +13,74 @@ type solutionGroup struct {
 	accs []accumulator
 }
 
+// grouping gathers the groups of one run.
+type grouping struct {
+	p     *planGroup
+	x     *exec
+	by    map[string]*solutionGroup
+	order []*solutionGroup
+	held  int
+	vals  []kg.ID // the key of the solution in hand
+	slots []int   // 0, 1, …: where its values stand
+	text  []byte
+}
+
 // run gathers the groups, then emits one row for each. Without GROUP BY there
 // is one group, even of no solution.
 func (p *planGroup) run(x *exec, row []kg.ID, emit func() error) error {
-	groups := map[string]*solutionGroup{}
-	var order []*solutionGroup
-	held := 0
-	open := func(key []kg.ID, text string) (*solutionGroup, error) {
-		g := &solutionGroup{key: key}
-		for _, a := range p.aggs {
-			g.accs = append(g.accs, newAccumulator(a.expr))
-		}
-		groups[text] = g
-		order = append(order, g)
-		n := 128 + 8*len(key) + 128*len(p.aggs)
-		held += n
-		return g, x.charge(n)
+	g := &grouping{p: p, x: x, by: map[string]*solutionGroup{}, vals: make([]kg.ID, len(p.keys))}
+	for i := range p.keys {
+		g.slots = append(g.slots, i)
 	}
 	if len(p.keys) == 0 {
-		if _, err := open(nil, ""); err != nil {
+		if _, err := g.group(); err != nil {
 			return err
 		}
 	}
-	vals := make([]kg.ID, len(p.keys))
-	all := make([]int, len(p.keys))
-	for i := range all {
-		all[i] = i
+	if err := p.in.run(x, row, func() error { return g.add(row) }); err != nil {
+		return err
 	}
-	var text []byte
-	err := p.in.run(x, row, func() error {
-		if err := p.keyOf(x, row, vals); err != nil {
+	for _, one := range g.order {
+		if err := p.emitGroup(x, one, row, emit); err != nil {
 			return err
 		}
-		text = appendKey(text[:0], vals, all)
-		g, ok := groups[string(text)]
-		if !ok {
-			var err error
-			if g, err = open(append([]kg.ID(nil), vals...), string(text)); err != nil {
-				return err
-			}
-		}
-		for _, acc := range g.accs {
-			if err := acc.add(x, row); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	x.release(g.held)
+	return nil
+}
+
+// add puts a solution into its group.
+func (g *grouping) add(row []kg.ID) error {
+	if err := g.p.keyOf(g.x, row, g.vals); err != nil {
+		return err
+	}
+	one, err := g.group()
 	if err != nil {
 		return err
 	}
-	for _, g := range order {
-		if err := p.emitGroup(x, g, row, emit); err != nil {
+	for _, acc := range one.accs {
+		if err := acc.add(g.x, row); err != nil {
 			return err
 		}
 	}
-	x.release(held)
 	return nil
+}
+
+// group returns the group of the key in hand, a new one if there is none.
+func (g *grouping) group() (*solutionGroup, error) {
+	g.text = appendKey(g.text[:0], g.vals, g.slots)
+	if one, ok := g.by[string(g.text)]; ok {
+		return one, nil
+	}
+	one := &solutionGroup{key: append([]kg.ID(nil), g.vals...)}
+	for _, a := range g.p.aggs {
+		one.accs = append(one.accs, newAccumulator(a.expr))
+	}
+	g.by[string(g.text)] = one
+	g.order = append(g.order, one)
+	n := 128 + 8*len(one.key) + 128*len(g.p.aggs)
+	g.held += n
+	return one, g.x.charge(n)
 }
 
 // keyOf evaluates the keys; one that fails is unbound.

@@ -53,7 +53,6 @@ func TestB45_DeepNestingIsRefusedAtOnce(t *testing.T) {
 		"groups":     deep("ASK { ", "{ ", "", "} ", "}"),
 		"parens":     deep("ASK { FILTER(", "(", "1", ")", ") }"),
 		"nots":       deep("ASK { FILTER(", "!", "true", "", ") }"),
-		"signs":      deep("ASK { FILTER(", "- ", "?x", "", ") }"),
 		"paths":      deep("ASK { ?s ", "(", "<http://e/p>", ")", " ?o }"),
 		"lists":      deep("ASK { ?s ?p ", "(", "", ")", " }"),
 		"brackets":   deep("ASK { ?s ?p ", "[ <http://e/p> ", "1", "]", " }"),

@@ -172,35 +172,38 @@ func (r *updater) solve(op *updateOp) (del, ins []ttl.Quad, err error) {
 	}
 	row := make([]kg.ID, x.width)
 	f := &filler{x: x, row: row}
-	gather := func(to *[]ttl.Quad, from []quadPat) error {
-		for _, t := range from {
-			q, ok, err := f.quad(t)
-			if err != nil {
-				return err
-			}
-			if !ok {
-				continue
-			}
-			if q.G.IsZero() && op.with != nil {
-				q.G = *op.with
-			}
-			if *to = append(*to, q); len(*to) > r.o.MaxChanges {
-				return errChanges(r.o.MaxChanges)
-			}
-			if err := x.charge(400 + len(q.S.Value) + len(q.O.Value)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	err = p.run(x, row, func() error {
 		f.next()
-		if err := gather(&del, op.del); err != nil {
+		if del, err = r.gather(f, del, op.del, op.with); err != nil {
 			return err
 		}
-		return gather(&ins, op.ins)
+		ins, err = r.gather(f, ins, op.ins, op.with)
+		return err
 	})
 	return del, ins, err
+}
+
+// gather fills a template in with the solution in hand.
+func (r *updater) gather(f *filler, to []ttl.Quad, from []quadPat, with *ttl.Term) ([]ttl.Quad, error) {
+	for _, t := range from {
+		q, ok, err := f.quad(t)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		if q.G.IsZero() && with != nil {
+			q.G = *with
+		}
+		if to = append(to, q); len(to) > r.o.MaxChanges {
+			return nil, errChanges(r.o.MaxChanges)
+		}
+		if err := f.x.charge(400 + len(q.S.Value) + len(q.O.Value)); err != nil {
+			return nil, err
+		}
+	}
+	return to, nil
 }
 
 func errChanges(most int) error {
