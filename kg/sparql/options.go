@@ -40,6 +40,10 @@ type Options struct {
 	MaxBytes, MaxDepth, MaxParts int
 	// Now is the clock of NOW(); nil is time.Now.
 	Now func() time.Time
+
+	// bottomUp evaluates every operand on its own, as the specification
+	// defines it: what tests compare the faster way with.
+	bottomUp bool
 }
 
 // Validate reports a bound that is negative.

@@ -9,7 +9,7 @@ func (p *planJoin) run(x *exec, row []kg.ID, emit func() error) error {
 	p.ready()
 	var base []kg.ID
 	for i, m := range p.modes {
-		if i > 0 && !m.pipe {
+		if i > 0 && (!m.pipe || x.o.bottomUp) {
 			base = append(base, row...)
 			break
 		}
@@ -27,7 +27,7 @@ func (p *planJoin) from(x *exec, i int, base, row []kg.ID, emit func() error) er
 		}
 		return p.from(x, i+1, base, row, emit)
 	}
-	if p.modes[i].pipe {
+	if i == 0 || p.modes[i].pipe && !x.o.bottomUp {
 		return p.parts[i].run(x, row, next)
 	}
 	t, err := x.table(p.parts[i], p.modes[i].on, base)
@@ -41,7 +41,8 @@ func (p *planJoin) from(x *exec, i int, base, row []kg.ID, emit func() error) er
 // nothing.
 func (p *planLeft) run(x *exec, row []kg.ID, emit func() error) error {
 	var base []kg.ID
-	if !p.pipe {
+	pipe := p.pipe && !x.o.bottomUp
+	if !pipe {
 		base = append(base, row...)
 	}
 	return p.left.run(x, row, func() error {
@@ -54,7 +55,7 @@ func (p *planLeft) run(x *exec, row []kg.ID, emit func() error) error {
 			return emit()
 		}
 		var err error
-		if p.pipe {
+		if pipe {
 			err = p.right.run(x, row, each)
 		} else {
 			var t *table
@@ -76,7 +77,7 @@ func (p *planMinus) run(x *exec, row []kg.ID, emit func() error) error {
 	return p.left.run(x, row, func() error {
 		var gone bool
 		var err error
-		if p.pipe {
+		if p.pipe && !x.o.bottomUp {
 			gone, err = x.exists(p.right, row)
 		} else {
 			var t *table
