@@ -54,6 +54,7 @@ MAX_RICH = 512 << 10    # one rich form of a result: HTML, PNG in base64
 MAX_HOLDS = 4096        # modules named in one report
 MAX_WALK = 20000        # directory entries looked at for artifacts
 MAX_FREE_NETS = 64      # network namespaces kept for the next jobs
+MAX_PATH = 1024         # bytes of an artifact's path
 MAX_DEPTH = 16          # directory levels looked at for artifacts
 MAX_SKIPPED = 64        # artifacts named as left behind
 
@@ -855,7 +856,12 @@ def report_exception(kind, error, trace):
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
     error.__traceback__ = trace
-    text = _clip("".join(traceback.format_exception(kind, error, trace)), MAX_TEXT)
+    # The class may have a metaclass that lies or raises; type itself does not.
+    name = type.__dict__["__name__"].__get__(kind)
+    try:
+        text = _clip("".join(traceback.format_exception(kind, error, trace)), MAX_TEXT)
+    except BaseException:  # the exception's own methods may raise what they like
+        text = "".join(traceback.format_tb(trace)) + name + ": <exception cannot be shown>\n"
     try:
         sys.stdout.flush()
     except Exception:
@@ -870,9 +876,9 @@ def report_exception(kind, error, trace):
         pass  # the hook's own failure; the result carries the exception anyway
     try:
         message = str(error)
-    except Exception:
+    except BaseException:  # it may raise what it likes
         message = "<exception str() failed>"
-    return {"name": kind.__name__, "message": _clip(message, MAX_TEXT), "traceback": text}
+    return {"name": name, "message": _clip(message, MAX_TEXT), "traceback": text}
 
 
 def run_user(source, path):
@@ -1033,6 +1039,9 @@ class Collector:
     def _send(self, full, path):
         if _printable(path) != path:
             self._skip(path, "the name is not UTF-8")
+            return
+        if len(path.encode()) > MAX_PATH or any(ord(c) < 32 or 127 <= ord(c) < 160 for c in path):
+            self._skip(repr(path), "no result may have such a name")
             return
         try:
             # Not blocking: a FIFO must not hold us. No link is followed.
@@ -1207,6 +1216,7 @@ def run_job(connection, flush_c, load=None):
             fail(connection, "load" if isinstance(error, LoadError) else "job", error)
         del job["code"]
         connection.send({"op": "started"})
+        code = 1  # from here on what fails is the job's doing, not a wall's
         me = os.getpid()
         code, value, exception = run_user(source, path)
         code = wind_down() or code

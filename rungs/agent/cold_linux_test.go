@@ -76,6 +76,10 @@ func TestB09_ExitCodesAreCPythons(t *testing.T) {
 		{"import os; os._exit(5)", 5, ""},
 		{"1/0", 1, "ZeroDivisionError: division by zero"},
 		{"x = = 1", 1, "SyntaxError"},
+		{"class E(Exception):\n    def __str__(self): raise KeyboardInterrupt\nraise E", 1, "E"},
+		{"class M(type):\n    __name__ = property(lambda c: 1 / 0)\nclass E(Exception, metaclass=M): pass\nraise E('x')", 1, "E"},
+		{"import builtins\nfor n in dir(builtins):\n    if n[0].islower(): delattr(builtins, n)", 1, ""},
+		{"open('b\\n.txt', 'w').close()\n1", 0, ""},
 		{"import sys; sys.stdout.close()", 0, ""},
 		{"import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.05), print('late'))).start()", 0, ""},
 	} {

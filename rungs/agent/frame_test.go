@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -84,8 +85,8 @@ func TestB33_WhatAJobSaysIsCheckedInOrder(t *testing.T) {
 		{"fail after started", started + raw(`{"op":"fail"}`), agent.ErrOrder},
 		{"flood after done", started + raw(`{"op":"done"}`) + raw(`{"op":"done"}`), agent.ErrOrder},
 		{"artifact nobody asked for", started + artifact("a.txt"), agent.ErrFrameBody},
-		{"artifact outside", started + artifact("d/../../x"), agent.ErrFrameBody},
-		{"absolute artifact", started + artifact("/etc/x.png"), agent.ErrFrameBody},
+		{"endless empty chunks", started + raw(`{"op":"artifact","path":"a.png","data":"","more":true}`), agent.ErrFrameBody},
+		{"a flood of frames", started + strings.Repeat(artifact("/x"), 1000), agent.ErrFrameBody},
 		{"artifact twice", started + artifact("a.png") + artifact("a.png"), agent.ErrFrameBody},
 		{"artifact in an artifact", started + raw(`{"op":"artifact","path":"a.png","data":"","more":true}`) + artifact("b.png"), agent.ErrFrameBody},
 		{"large chunk", started + big, agent.ErrFrameBody},
@@ -95,6 +96,54 @@ func TestB33_WhatAJobSaysIsCheckedInOrder(t *testing.T) {
 			report, err := agent.Listen(strings.NewReader(tc.in), job, agent.Signs{})
 			if !errors.Is(err, tc.want) {
 				t.Errorf("error %v, want %v; report %+v", err, tc.want, report)
+			}
+		})
+	}
+}
+
+// An artifact whose name no result may have is dropped and said to be; what
+// comes behind it is still read.
+func TestAnArtifactWithABadNameLosesNothingElse(t *testing.T) {
+	job := rungs.Job{Artifacts: []string{"**"}}
+	in := raw(`{"op":"started"}`)
+	for _, path := range []string{"d/../../x", "/etc/x.png", `b\n.txt`, "", "good.txt"} {
+		in += raw(`{"op":"artifact","path":"` + path + `","data":"eA==","more":true}`)
+		in += raw(`{"op":"artifact","path":"` + path + `","data":"eQ=="}`)
+	}
+	in += raw(`{"op":"done","value":{"text/plain":"42"},"skipped":["s"]}`)
+	report, err := agent.Listen(strings.NewReader(in), job, agent.Signs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := agent.Report{
+		Value:     map[string]string{"text/plain": "42"},
+		Artifacts: []rungs.Artifact{{Path: "good.txt", Data: []byte("xy")}},
+		Skipped:   []string{"s", "4 artifacts with names that cannot be taken"},
+	}
+	if diff := cmp.Diff(want, report); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A frame full of what nobody wants costs about what the frame itself costs.
+func TestAReportDoesNotInflate(t *testing.T) {
+	members := make([]string, 0, 300_000)
+	for i := range cap(members) {
+		members = append(members, fmt.Sprintf(`"%x":"v"`, i))
+	}
+	for name, body := range map[string]string{
+		"value":   `{"op":"done","value":{` + strings.Join(members, ",") + `}}`,
+		"skipped": `{"op":"done","skipped":["a"` + strings.Repeat(`,""`, 1_000_000) + `]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := raw(`{"op":"started"}`) + raw(body)
+			allocated := testing.AllocsPerRun(1, func() {
+				if _, err := agent.Listen(strings.NewReader(in), rungs.Job{}, agent.Signs{}); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if allocated > 2000 {
+				t.Errorf("%.0f allocations for one frame", allocated)
 			}
 		})
 	}

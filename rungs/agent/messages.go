@@ -189,17 +189,3 @@ type Artifact struct {
 	Data []byte `json:"data"`
 	More bool   `json:"more"`
 }
-
-// Done is a job's own account of its end. All of it is untrusted text.
-type Done struct {
-	Value     map[string]string `json:"value"`
-	Exception *Exception        `json:"exception"`
-	Skipped   []string          `json:"skipped"`
-}
-
-// Exception is an uncaught exception as the child tells it.
-type Exception struct {
-	Name      string `json:"name"`
-	Message   string `json:"message"`
-	Traceback string `json:"traceback"`
-}

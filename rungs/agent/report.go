@@ -18,8 +18,12 @@ const (
 	maxSkip = 1 << 10
 )
 
-// valueTypes are the MIME types that a value may have, each with its bound.
-var valueTypes = map[string]int{"text/plain": 4 * maxText, "text/html": 2 << 20, "image/png": 1 << 20}
+// Bounds on all that one job may send: what an honest one can need, and some.
+// Reading a frame costs the host far more than sending it costs the job.
+const (
+	maxJobFrames = 512 // 64 artifacts of 32 MiB in chunks of 256 KiB are 192
+	maxJobBytes  = MaxArtifactBytes/3*4 + 2*MaxJobFrame
+)
 
 // ErrOrder is a frame that is right in itself but must not come now.
 var ErrOrder = errors.New("frame out of order")
@@ -54,6 +58,7 @@ func Listen(r io.Reader, job rungs.Job, signs Signs) (Report, error) {
 // once, after Signs.Started, and returns the artifact patterns of the job.
 func ListenFor(r io.Reader, patterns func() []string, signs Signs) (Report, error) {
 	l := listener{signs: signs, ask: patterns, left: MaxArtifactBytes}
+	frames, bytes := 0, 0
 	for {
 		body, err := ReadFrame(r, MaxJobFrame)
 		if errors.Is(err, io.EOF) {
@@ -61,6 +66,10 @@ func ListenFor(r io.Reader, patterns func() []string, signs Signs) (Report, erro
 		}
 		if err != nil {
 			return l.report, err
+		}
+		frames, bytes = frames+1, bytes+len(body)
+		if frames > maxJobFrames || bytes > maxJobBytes {
+			return l.report, fmt.Errorf("%w: more than one job may send", ErrFrameBody)
 		}
 		if err := l.take(body); err != nil {
 			return l.report, err
@@ -85,6 +94,8 @@ type listener struct {
 	stage    stage
 	report   Report
 	partial  *rungs.Artifact
+	drop     bool // partial has a name that cannot be taken
+	dropped  int  // how many had
 	left     int64
 }
 
@@ -149,22 +160,37 @@ func (l *listener) artifact(body []byte) error {
 		l.partial = &rungs.Artifact{Path: frame.Path}
 	}
 	l.left -= int64(len(frame.Data))
-	if frame.Path != l.partial.Path || len(frame.Data) > ChunkBytes || l.left < 0 {
+	if frame.Path != l.partial.Path || len(frame.Data) > ChunkBytes || l.left < 0 || frame.More && len(frame.Data) == 0 {
 		return fmt.Errorf("%w: artifact chunk", ErrFrameBody)
 	}
-	l.partial.Data = append(l.partial.Data, frame.Data...)
+	if !l.drop {
+		l.partial.Data = append(l.partial.Data, frame.Data...)
+	}
 	if !frame.More {
-		l.report.Artifacts = append(l.report.Artifacts, *l.partial)
-		l.partial = nil
+		l.finish()
 	}
 	return nil
 }
 
-// admit checks the name of a new artifact: a job could send any.
+// finish ends an artifact whose last chunk has come.
+func (l *listener) finish() {
+	if l.drop {
+		l.dropped++
+	} else {
+		l.report.Artifacts = append(l.report.Artifacts, *l.partial)
+	}
+	l.partial, l.drop = nil, false
+}
+
+// admit checks the name of a new artifact: a job could send any. One that no
+// file of a result may have is dropped, and what comes behind it is still read.
 func (l *listener) admit(path string) error {
+	if l.drop = rungs.CheckPath(path) != nil; l.drop {
+		return nil
+	}
 	asked := slices.ContainsFunc(l.patterns, func(p string) bool { return rungs.MatchArtifact(p, path) })
 	twice := slices.ContainsFunc(l.report.Artifacts, func(a rungs.Artifact) bool { return a.Path == path })
-	if err := rungs.CheckPath(path); err != nil || !asked || twice || len(l.report.Artifacts) >= MaxArtifacts {
+	if !asked || twice || len(l.report.Artifacts) >= MaxArtifacts {
 		return fmt.Errorf("%w: artifact name", ErrFrameBody)
 	}
 	return nil
@@ -176,21 +202,17 @@ func (l *listener) done(body []byte) error {
 		return err
 	}
 	l.stage = stageDone
-	for mime, text := range frame.Value {
-		if bound, ok := valueTypes[mime]; ok && len(text) <= bound {
-			if l.report.Value == nil {
-				l.report.Value = map[string]string{}
-			}
-			l.report.Value[mime] = text
-		}
-	}
+	l.report.Value = frame.Value.bounded()
 	if e := frame.Exception; e != nil {
 		l.report.Exception = &rungs.Exception{
 			Name: clip(e.Name, maxName), Message: clip(e.Message, maxText), Traceback: clip(e.Traceback, maxText),
 		}
 	}
-	for _, s := range frame.Skipped[:min(len(frame.Skipped), MaxSkipped)] {
+	for _, s := range frame.Skipped {
 		l.report.Skipped = append(l.report.Skipped, clip(s, maxSkip))
+	}
+	if l.dropped > 0 {
+		l.report.Skipped = append(l.report.Skipped, fmt.Sprintf("%d artifacts with names that cannot be taken", l.dropped))
 	}
 	return nil
 }

@@ -157,6 +157,11 @@ func (c *child) wallError(f *agent.Fail) error {
 	if f.Step == "job" && (unix.Errno(f.Errno) == unix.ENOSPC || unix.Errno(f.Errno) == unix.EFBIG) {
 		return errs.Wrap(errs.Invalid, cause, "the job's files do not fit into its limit files_bytes of %d", c.job.Limits.FilesBytes)
 	}
+	if f.Step == "job" && f.Errno == 0 {
+		// No system call failed: something in the job cannot be made sense of,
+		// which must not count against the rung.
+		return errs.Wrap(errs.Invalid, cause, "the job could not be set up as it is")
+	}
 	return errs.Wrap(errs.RungFailed, cause, "the wall %.32q could not be put up", f.Step)
 }
 
