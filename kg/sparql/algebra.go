@@ -142,9 +142,11 @@ func newGraph(in plan, active, slot int) plan {
 	f := in.facts()
 	bgp, direct := in.(*planBGP)
 	if direct {
+		// Each step binds the graph's name, so that the steps alone find it.
 		direct = len(bgp.steps) > 0
+		at := graphRef{kind: inSlot, slot: active}
 		for _, st := range bgp.steps {
-			direct = direct && st.path == nil
+			direct = direct && st.path == nil && st.graph == at
 		}
 	}
 	return &planGraph{

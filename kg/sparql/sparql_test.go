@@ -189,6 +189,9 @@ func TestSolutionsAreTheSpecifications(t *testing.T) {
 		`SELECT ?o { :a :knows+ ?o } ORDER BY ?o`:                                                 {"http://e/a", "http://e/b", "http://e/c"},
 		`SELECT ?o { VALUES ?o { :a :zz } ?s :knows ?o }`:                                         {"http://e/a"},
 		`SELECT ?x { VALUES ?x { 1 "a" :i } FILTER(isLiteral(?x)) } ORDER BY ?x OFFSET 1 LIMIT 1`: {"a"},
+		// A GRAPH inside a GRAPH leaves the outer one's variable to the names of graphs.
+		`SELECT ?x ?s FROM NAMED :g { GRAPH ?x { GRAPH :g { ?s :age 40 } } }`: {"http://e/g http://e/d"},
+		`SELECT ?s { GRAPH ?s { GRAPH :g { ?s :age 40 } } }`:                  nil,
 		`SELECT (1/3 AS ?x) {}`: {"0.333333333333333333333333"},
 	} {
 		got, err := table(t, s, pre+query, sparql.Options{})
