@@ -126,7 +126,10 @@ func TestB24_ManyForksLeaveNothing(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if after := p.leftovers(t); after != before {
+	after := p.leftovers(t)
+	// The probe's parent may still have been on its way out at first.
+	after.daemonFDs = max(after.daemonFDs, before.daemonFDs)
+	if after != before {
 		t.Errorf("left behind:\nbefore %+v\nafter  %+v", before, after)
 	}
 }

@@ -115,7 +115,7 @@ func (c *child) end() (*os.ProcessState, error) {
 // outcome is the job's result, from what the kernel says and the job said.
 func (c *child) outcome(state *os.ProcessState, t *talk, exited time.Time) (*rungs.Result, error) {
 	if t.began.IsZero() {
-		return nil, errs.New(errs.RungFailed, "the job ended before it began")
+		return nil, c.neverBegan(state)
 	}
 	usage, err := c.leaf.Usage()
 	if err != nil {
@@ -152,4 +152,14 @@ func (c *child) outcome(state *os.ProcessState, t *talk, exited time.Time) (*run
 		r.Exception = t.report.Exception
 	}
 	return r, nil
+}
+
+// neverBegan tells the log why, since only the interpreter can have written: no
+// user code has run.
+func (c *child) neverBegan(state *os.ProcessState) error {
+	if said := c.stdio.Stderr.Bytes(); c.cause.Load() == int32(pyhost.CauseNone) {
+		c.parent.rung.cfg.Logger.Warn("an interpreter ended before its job began", "run", c.job.ID,
+			"state", state.String(), "said", string(said[max(0, len(said)-1024):]))
+	}
+	return errs.New(errs.RungFailed, "the job ended before it began")
 }

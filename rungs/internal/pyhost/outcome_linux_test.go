@@ -1,6 +1,7 @@
 package pyhost_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"syscall"
@@ -80,6 +81,15 @@ func TestStarterEndsWhatItStarted(t *testing.T) {
 	// process's first one included.
 	for range 50 {
 		starterEndsWhatItStarted(t)
+	}
+}
+
+func TestStarterRefusesAfterClose(t *testing.T) {
+	s := pyhost.NewStarter()
+	s.Close()
+	s.Close()
+	if _, err := s.Start("/bin/true", []string{"true"}, &os.ProcAttr{}); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("start: %v", err)
 	}
 }
 
