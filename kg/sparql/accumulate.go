@@ -1,6 +1,7 @@
 package sparql
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/seed-ff860830/banyan/kg"
@@ -104,7 +105,7 @@ func (v *valueSet) add(x *exec, row []kg.ID) error {
 	if err == nil {
 		err = v.fold.add(x, t)
 	}
-	if err == errEval {
+	if errors.Is(err, errEval) {
 		v.failed = v.strict
 		return nil
 	}

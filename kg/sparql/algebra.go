@@ -32,55 +32,55 @@ func isUnit(p plan) bool {
 
 // seal notes the join's variables. Inline data goes first: it is small and
 // binds what others look for.
-func (j *planJoin) seal() *planJoin {
+func (p *planJoin) seal() *planJoin {
 	var parts, rest []plan
-	for _, p := range j.parts {
-		if _, ok := p.(*planValues); ok {
-			parts = append(parts, p)
+	for _, part := range p.parts {
+		if _, ok := part.(*planValues); ok {
+			parts = append(parts, part)
 		} else {
-			rest = append(rest, p)
+			rest = append(rest, part)
 		}
 	}
-	j.parts = append(parts, rest...)
+	p.parts = append(parts, rest...)
 	f := &varFacts{pipes: true}
-	for _, p := range j.parts {
-		pf := p.facts()
+	for _, part := range p.parts {
+		pf := part.facts()
 		f.certain = f.certain.union(pf.certain)
 		f.possible = f.possible.union(pf.possible)
 		f.mentions = f.mentions.union(pf.mentions)
 		f.pipes = f.pipes && pf.pipes
 	}
-	for _, c := range j.filters {
+	for _, c := range p.filters {
 		f.mentions = f.mentions.union(c.slots)
 	}
-	j.varFacts = f
-	return j
+	p.varFacts = f
+	return p
 }
 
 // ready chooses how each part is joined and where each filter applies. It is
 // called once, before the join runs.
-func (j *planJoin) ready() {
-	if j.modes != nil {
+func (p *planJoin) ready() {
+	if p.modes != nil {
 		return
 	}
 	var certain, possible slotSet
-	waiting := j.filters
-	for i, p := range j.parts {
-		f := p.facts()
+	waiting := p.filters
+	for i, part := range p.parts {
+		f := part.facts()
 		shared := f.mentions.common(possible)
-		pipe := i == 0 || canPipe(p, possible) && (!shared.empty() || possible.empty())
-		j.modes = append(j.modes, joinMode{pipe: pipe, on: f.certain.common(certain).list()})
+		pipe := i == 0 || canPipe(part, possible) && (!shared.empty() || possible.empty())
+		p.modes = append(p.modes, joinMode{pipe: pipe, on: f.certain.common(certain).list()})
 		certain = certain.union(f.certain)
 		possible = possible.union(f.possible)
 		var now, later []*filter
 		for _, c := range waiting {
-			if c.need.within(certain) || i == len(j.parts)-1 {
+			if c.need.within(certain) || i == len(p.parts)-1 {
 				now = append(now, c)
 			} else {
 				later = append(later, c)
 			}
 		}
-		j.at, waiting = append(j.at, now), later
+		p.at, waiting = append(p.at, now), later
 	}
 }
 

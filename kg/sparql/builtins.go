@@ -1,6 +1,7 @@
 package sparql
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -111,7 +112,7 @@ func evalIf(x *exec, e *expr, row []kg.ID) (ttl.Term, error) {
 
 func evalCoalesce(x *exec, e *expr, row []kg.ID) (ttl.Term, error) {
 	for _, a := range e.args {
-		if t, err := x.eval(a, row); err != errEval {
+		if t, err := x.eval(a, row); !errors.Is(err, errEval) {
 			return t, err
 		}
 	}

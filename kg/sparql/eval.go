@@ -113,7 +113,7 @@ func (x *exec) connect(e *expr, row []kg.ID, decides bool) (bool, error) {
 	failed := false
 	for _, a := range e.args {
 		b, err := x.truth(a, row)
-		if err == errEval {
+		if errors.Is(err, errEval) {
 			failed = true
 			continue
 		}
@@ -147,7 +147,7 @@ func (x *exec) evalCompare(e *expr, row []kg.ID) (bool, error) {
 		return !same, err
 	}
 	c, err := less(a, b)
-	if err == errNaN {
+	if errors.Is(err, errNaN) {
 		return false, nil
 	}
 	if err != nil {
@@ -178,7 +178,7 @@ func (x *exec) evalIn(e *expr, row []kg.ID) (bool, error) {
 			same, err = equal(a, b)
 		}
 		switch {
-		case err == errEval:
+		case errors.Is(err, errEval):
 			failed = errEval
 		case err != nil:
 			return false, err

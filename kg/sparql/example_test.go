@@ -17,7 +17,7 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	defer store.Close() //nolint:errcheck // in memory
+	defer store.Close()
 	if _, err := sparql.Update(ctx, store, `INSERT DATA { <http://e/oak> <http://e/height> 30 . <http://e/fig> <http://e/height> 20 }`, sparql.Options{}); err != nil {
 		fmt.Println(err)
 		return

@@ -81,7 +81,7 @@ func (*stopped) Error() string { return "stopped" }
 func (x *exec) exists(p plan, row []kg.ID) (bool, error) {
 	stop := &stopped{}
 	err := p.run(x, row, func() error { return stop })
-	if err == error(stop) {
+	if errors.Is(err, stop) {
 		return true, nil
 	}
 	return false, err
@@ -91,7 +91,7 @@ func (x *exec) exists(p plan, row []kg.ID) (bool, error) {
 func (x *exec) holds(fs []*filter, row []kg.ID) (bool, error) {
 	for _, f := range fs {
 		ok, err := x.truth(f.expr, row)
-		if err != nil && err != errEval {
+		if err != nil && !errors.Is(err, errEval) {
 			return false, err
 		}
 		if err != nil || !ok {

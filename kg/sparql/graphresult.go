@@ -2,6 +2,7 @@ package sparql
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/seed-ff860830/banyan/kg"
@@ -41,7 +42,7 @@ func (q *Query) triples(ctx context.Context, store *kg.Store, o Options, write f
 				return nil
 			}})
 		})
-		if err != nil && err != error(stop) {
+		if err != nil && !errors.Is(err, stop) {
 			yield(ttl.Triple{}, err)
 		}
 	}

@@ -2,6 +2,7 @@ package sparql
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/seed-ff860830/banyan/internal/errs"
@@ -116,7 +117,7 @@ func (q *Query) rows(ctx context.Context, store *kg.Store, o Options) iter.Seq2[
 				return nil
 			})
 		})
-		if err != nil && err != error(stop) {
+		if err != nil && !errors.Is(err, stop) {
 			yield(nil, err)
 		}
 	}

@@ -1,6 +1,8 @@
 package sparql
 
 import (
+	"errors"
+
 	"github.com/seed-ff860830/banyan/kg"
 )
 
@@ -92,7 +94,7 @@ func (p *planGroup) keyOf(x *exec, row, vals []kg.ID) error {
 		if err == nil {
 			vals[i], err = x.terms.id(t)
 		}
-		if err != nil && err != errEval {
+		if err != nil && !errors.Is(err, errEval) {
 			return err
 		}
 	}
@@ -111,7 +113,7 @@ func (p *planGroup) emitGroup(x *exec, g *solutionGroup, row []kg.ID, emit func(
 	vals := append([]kg.ID(nil), g.key...)
 	for i, a := range p.aggs {
 		t, err := g.accs[i].result()
-		if err == errEval {
+		if errors.Is(err, errEval) {
 			continue
 		}
 		if err != nil {

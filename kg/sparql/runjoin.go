@@ -1,6 +1,10 @@
 package sparql
 
-import "github.com/seed-ff860830/banyan/kg"
+import (
+	"errors"
+
+	"github.com/seed-ff860830/banyan/kg"
+)
 
 // run joins the parts one after the other. A part is run with each row so far,
 // or, where it must be evaluated on its own, gathered once in a table that is
@@ -114,7 +118,7 @@ func (p *planFilter) run(x *exec, row []kg.ID, emit func() error) error {
 func (p *planExtend) run(x *exec, row []kg.ID, emit func() error) error {
 	return p.in.run(x, row, func() error {
 		t, err := x.eval(p.expr, row)
-		if err == errEval {
+		if errors.Is(err, errEval) {
 			return emit()
 		}
 		if err != nil {

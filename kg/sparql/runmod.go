@@ -1,6 +1,7 @@
 package sparql
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/seed-ff860830/banyan/kg"
@@ -52,7 +53,7 @@ func (p *planSlice) run(x *exec, row []kg.ID, emit func() error) error {
 		}
 		return nil
 	})
-	if err == error(stop) {
+	if errors.Is(err, stop) {
 		return nil
 	}
 	return err
@@ -99,7 +100,7 @@ func (s *sorter) add(row []kg.ID) error {
 	size := 80 + 8*len(r.vals)
 	for i, k := range s.p.keys {
 		t, err := s.x.eval(k.expr, row)
-		if err != nil && err != errEval {
+		if err != nil && !errors.Is(err, errEval) {
 			return err
 		}
 		r.keys[i] = t

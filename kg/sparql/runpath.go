@@ -10,10 +10,9 @@ import (
 // walker follows paths in one graph. A zero end is a variable that is not
 // bound.
 type walker struct {
-	x    *exec
-	at   graphRef
-	row  []kg.ID
-	emit func(from, to kg.ID) error
+	x   *exec
+	at  graphRef
+	row []kg.ID
 }
 
 // walkAll yields the pairs of nodes that a path step joins.
