@@ -52,8 +52,14 @@ func (o Options) Validate() error {
 		name string
 		n    int64
 	}{
-		{"Timeout", int64(o.Timeout)}, {"MaxRows", int64(o.MaxRows)}, {"MaxMemory", o.MaxMemory}, {"MaxPathSteps", o.MaxPathSteps},
-		{"MaxChanges", int64(o.MaxChanges)}, {"MaxBytes", int64(o.MaxBytes)}, {"MaxDepth", int64(o.MaxDepth)}, {"MaxParts", int64(o.MaxParts)},
+		{"Timeout", int64(o.Timeout)},
+		{"MaxRows", int64(o.MaxRows)},
+		{"MaxMemory", o.MaxMemory},
+		{"MaxPathSteps", o.MaxPathSteps},
+		{"MaxChanges", int64(o.MaxChanges)},
+		{"MaxBytes", int64(o.MaxBytes)},
+		{"MaxDepth", int64(o.MaxDepth)},
+		{"MaxParts", int64(o.MaxParts)},
 	} {
 		if f.n < 0 {
 			return errs.New(errs.Invalid, "the bound %s is negative", f.name)
