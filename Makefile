@@ -33,7 +33,7 @@ test-fast: ## the tests without the race detector, short
 
 bench: deps ## every figure we quote, beside its peers, in one run
 	cd bench && $(GO) run ./parse
-	$(GO) run ./bench/forkcost
+	cd bench && $(GO) run ./forkcost
 
 fuzz: ## each fuzz target for FUZZTIME
 	@./scripts/fuzz.sh $(FUZZTIME)
