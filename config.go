@@ -33,14 +33,16 @@ type Config struct {
 	Python string
 	// MaxParents bounds the live warm parents; default by memory, at least 4.
 	MaxParents int
-	// MaxRunning bounds the jobs that run at once; default 32 a core.
+	// MaxRunning bounds the jobs that run at once; default 8 a core. Each may
+	// have 64 processes that spin, all below one parent: with many more, the
+	// kernel is too busy with their shared memory to fork that parent again.
 	MaxRunning int
 	// MaxJobMemory is the most memory, in bytes, that one job may ask for; a job
 	// with more could take the host's last, and then the kernel may well choose
 	// to kill the daemon. Default three quarters of the machine's, but no less
 	// than a job has that asks for none.
 	MaxJobMemory int64
-	// MaxQueued bounds the jobs that wait for a place; default 4×MaxRunning.
+	// MaxQueued bounds the jobs that wait for a place; default 16×MaxRunning.
 	MaxQueued int
 	// Idle closes a parent that was not used for so long; default 30 minutes.
 	Idle time.Duration
@@ -73,9 +75,9 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	setDefault(&c.MaxParents, max(4, min(64, int(memoryBytes()/(512<<20)))))
-	setDefault(&c.MaxRunning, 32*runtime.NumCPU())
+	setDefault(&c.MaxRunning, 8*runtime.NumCPU())
 	setDefault(&c.MaxJobMemory, max(rungs.DefaultMemoryBytes, memoryBytes()/4*3))
-	setDefault(&c.MaxQueued, 4*c.MaxRunning)
+	setDefault(&c.MaxQueued, min(1_000_000, 16*c.MaxRunning))
 	setDefault(&c.Idle, 30*time.Minute)
 	setDefault(&c.MaxAge, time.Hour)
 	setDefault(&c.BootTimeout, 2*time.Minute)
