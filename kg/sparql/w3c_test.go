@@ -4,7 +4,11 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-ff860830/banyan/kg"
 	"github.com/seed-ff860830/banyan/kg/sparql"
@@ -120,16 +124,14 @@ var differs = map[string]string{
 func TestW3CSuites(t *testing.T) {
 	files := w3c.Open(t)
 	e := suiteEngine{openStore(t)}
+	passed, all := map[string]int{}, map[string]int{}
+	judged, mutants := 0, 0
 	for _, suite := range w3c.Suites() {
 		tests, err := files.Load(suite.Manifest)
 		if err != nil {
 			t.Fatal(err)
 		}
-		passed, all, order := map[string]int{}, map[string]int{}, []string(nil)
 		for _, test := range tests {
-			if all[test.Folder] == 0 {
-				order = append(order, test.Folder)
-			}
 			all[test.Folder]++
 			name := test.Folder + "/" + test.Name
 			o := files.Run(t.Context(), e, test)
@@ -147,9 +149,19 @@ func TestW3CSuites(t *testing.T) {
 				t.Errorf("%s: the judge let wrong answers pass: %v", name, o.Unseen)
 			}
 			passed[test.Folder]++
+			if mutants += o.Mutants; o.Mutants > 0 {
+				judged++
+			}
 		}
-		for _, f := range order {
-			t.Logf("%-40s %3d of %3d", f, passed[f], all[f])
-		}
+	}
+	for _, f := range slices.Sorted(maps.Keys(all)) {
+		t.Logf("%-40s %3d of %3d", f, passed[f], all[f])
+	}
+	t.Logf("%d answers judged right, and %d near misses of them wrong", judged, mutants)
+	if diff := cmp.Diff(suitePassing, passed); diff != "" {
+		t.Errorf("other counts (-want +got):\n%s", diff)
+	}
+	if judged != suiteJudged {
+		t.Errorf("%d answers were judged, want %d", judged, suiteJudged)
 	}
 }
