@@ -8,8 +8,9 @@
 //   - cold: python3 -c "import …", from start to end.
 //
 // The three take turns, so that a disturbance of the machine hits all of them.
-// Memory is the proportional set size, from /proc, of a child that waits and of
-// a cold process that waits, both after their imports.
+// Memory is what a process alone has written (Private_Dirty in /proc), the same
+// for both: of the forks of the parent, those kept ready included, the mean; of
+// a cold process, itself; both wait after their imports.
 //
 // It needs root, as the rung does.
 package main
@@ -97,15 +98,15 @@ func run(ctx context.Context, o options) error {
 			colds = append(colds, d)
 		}
 	}
-	childPSS, err := pssOfJob(ctx, parent)
+	childBytes, err := ownOfJob(ctx, parent)
 	if err != nil {
 		return err
 	}
-	coldPSS, err := pssOfCold(o)
+	coldBytes, err := ownOfCold(o)
 	if err != nil {
 		return err
 	}
-	return table(o, bares, forks, warms, colds, childPSS, coldPSS)
+	return table(o, bares, forks, warms, colds, childBytes, coldBytes)
 }
 
 func job(ctx context.Context, p rungs.Parent) (total, fork time.Duration, err error) {
@@ -130,9 +131,9 @@ func cold(o options) (time.Duration, error) {
 	return time.Since(begin), err
 }
 
-// pssOfJob is what a child adds to the host's memory while its parent and
-// nobody else shares its pages.
-func pssOfJob(ctx context.Context, p rungs.Parent) (int64, error) {
+// ownOfJob is the mean of what the forks of a parent have written each, while
+// one of them runs a job that waits.
+func ownOfJob(ctx context.Context, p rungs.Parent) (int64, error) {
 	c, err := p.Fork(ctx, rungs.Job{ID: ontology.NewRunID(), Code: "print(1, flush=True)\nimport time\ntime.sleep(600)"})
 	if err != nil {
 		return 0, err
@@ -160,7 +161,8 @@ func childrenOf(pid int) []int {
 	return pids
 }
 
-func pssOfCold(o options) (int64, error) {
+// ownOfCold is what a cold process has written after its imports.
+func ownOfCold(o options) (int64, error) {
 	cmd := exec.Command(o.python, "-c", "import "+strings.Join(o.modules, ", ")+"\nprint(1, flush=True)\ninput()")
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -176,10 +178,10 @@ func pssOfCold(o options) (int64, error) {
 	if _, err := out.Read(make([]byte, 8)); err != nil {
 		return 0, err
 	}
-	pss, err := rollup(cmd.Process.Pid, "Pss:")
+	own, err := rollup(cmd.Process.Pid, "Private_Dirty:")
 	_ = in.Close()
 	_ = cmd.Wait() // ends with EOFError, as it is meant to
-	return pss, err
+	return own, err
 }
 
 // rollup reads one figure of /proc/<pid>/smaps_rollup, in bytes.
@@ -221,7 +223,7 @@ func table(o options, bare, fork, warm, cold samples, childBytes, coldBytes int6
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Printf("\nmemory of its own: a child %.2f MB, a cold process %.1f MB: %.0f to 1\n", mb(childBytes), mb(coldBytes), float64(coldBytes)/float64(max(childBytes, 1)))
+	fmt.Printf("\nmemory written by it alone: a child %.2f MB, a cold process %.1f MB: %.0f to 1\n", mb(childBytes), mb(coldBytes), float64(coldBytes)/float64(max(childBytes, 1)))
 	return nil
 }
 
