@@ -1,5 +1,7 @@
 package ttl
 
+import "github.com/seed-ff860830/banyan/internal/rdfchars"
+
 // The character classes of the grammar (Turtle 1.1, section 6.5), one bit a
 // class, for ASCII. Every class leaves out NUL, so that the byte after the end
 // of the input buffer, which is always NUL, stops a scanning loop.
@@ -53,43 +55,12 @@ func makeClasses() (t [256]uint8) {
 
 func is(c byte, bits uint8) bool { return class[c]&bits != 0 }
 
-// runeRange is a closed range of code points.
-type runeRange struct{ lo, hi rune }
-
-// nameStart is PN_CHARS_BASE above ASCII (Turtle 1.1, production 163s).
-var nameStart = []runeRange{
-	{0xC0, 0xD6},
-	{0xD8, 0xF6},
-	{0xF8, 0x2FF},
-	{0x370, 0x37D},
-	{0x37F, 0x1FFF},
-	{0x200C, 0x200D},
-	{0x2070, 0x218F},
-	{0x2C00, 0x2FEF},
-	{0x3001, 0xD7FF},
-	{0xF900, 0xFDCF},
-	{0xFDF0, 0xFFFD},
-	{0x10000, 0xEFFFF},
-}
-
-// nameMore is what PN_CHARS adds to it (production 166s).
-var nameMore = []runeRange{{0xB7, 0xB7}, {0x300, 0x36F}, {0x203F, 0x2040}}
-
-func inRanges(r rune, ranges []runeRange) bool {
-	for _, x := range ranges {
-		if r >= x.lo && r <= x.hi {
-			return true
-		}
-	}
-	return false
-}
-
 // isNameStart reports whether r is in PN_CHARS_BASE.
 func isNameStart(r rune) bool {
 	if r < 0x80 {
 		return is(byte(r), classAlpha)
 	}
-	return inRanges(r, nameStart)
+	return rdfchars.IsBase(r)
 }
 
 // isNameChar reports whether r is in PN_CHARS.
@@ -97,7 +68,7 @@ func isNameChar(r rune) bool {
 	if r < 0x80 {
 		return is(byte(r), className)
 	}
-	return inRanges(r, nameStart) || inRanges(r, nameMore)
+	return rdfchars.IsName(r)
 }
 
 // hexValue returns the value of a hexadecimal digit.
