@@ -55,6 +55,21 @@ type Config struct {
 	// KeepRetired bounds how many snapshots that are gone stay in the graph for
 	// their lineage; default 10,000.
 	KeepRetired int
+	// MaxQueries bounds the SPARQL queries that are evaluated at once; default
+	// 4 a core. Updates run one at a time.
+	MaxQueries int
+	// MaxQueriesQueued bounds the queries, and the updates, that wait for a
+	// place, for at most QueryTimeout; default 16×MaxQueries.
+	MaxQueriesQueued int
+	// QueryTimeout bounds a query, the reading of its answer included, and an
+	// update; default 30 s.
+	QueryTimeout time.Duration
+	// MaxQueryRows bounds the rows or triples of an answer; default 1 million.
+	MaxQueryRows int
+	// MaxQueryMemory bounds the bytes that one query holds in tables, groups and
+	// orders; default what leaves half of the machine's memory if MaxQueries
+	// hold as much at once, but 16 MiB at least and 512 MiB at most.
+	MaxQueryMemory int64
 	// Rungs replaces the rungs the engine would make itself. The engine closes
 	// them.
 	Rungs []rungs.Rung
@@ -83,8 +98,16 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.BootTimeout, 2*time.Minute)
 	setDefault(&c.Tick, 5*time.Second)
 	setDefault(&c.KeepRetired, 10_000)
+	setDefault(&c.MaxQueries, 4*runtime.NumCPU())
+	setDefault(&c.MaxQueriesQueued, min(1_000_000, 16*c.MaxQueries))
+	setDefault(&c.QueryTimeout, 30*time.Second)
+	setDefault(&c.MaxQueryRows, 1_000_000)
+	setDefault(&c.MaxQueryMemory, max(minQueryMemory, min(512<<20, memoryBytes()/2/int64(max(1, c.MaxQueries)))))
 	return c
 }
+
+// minQueryMemory is the least of MaxQueryMemory, in bytes.
+const minQueryMemory = 16 << 20
 
 func setDefault[T comparable](field *T, value T) {
 	var zero T
@@ -105,7 +128,8 @@ func (c Config) Validate() error {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"MaxParents", c.MaxParents}, {"MaxRunning", c.MaxRunning}, {"MaxQueued", c.MaxQueued}, {"KeepRetired", c.KeepRetired}} {
+	}{{"MaxParents", c.MaxParents}, {"MaxRunning", c.MaxRunning}, {"MaxQueued", c.MaxQueued}, {"KeepRetired", c.KeepRetired},
+		{"MaxQueries", c.MaxQueries}, {"MaxQueriesQueued", c.MaxQueriesQueued}} {
 		if n.value < 1 || n.value > 1_000_000 {
 			bad(n.name, "%d is not between 1 and 1,000,000", n.value)
 		}
@@ -113,10 +137,16 @@ func (c Config) Validate() error {
 	for _, d := range []struct {
 		name  string
 		value time.Duration
-	}{{"Idle", c.Idle}, {"MaxAge", c.MaxAge}, {"BootTimeout", c.BootTimeout}, {"Tick", c.Tick}} {
+	}{{"Idle", c.Idle}, {"MaxAge", c.MaxAge}, {"BootTimeout", c.BootTimeout}, {"Tick", c.Tick}, {"QueryTimeout", c.QueryTimeout}} {
 		if d.value < 10*time.Millisecond || d.value > 30*24*time.Hour {
 			bad(d.name, "%v is not between 10 ms and 30 days", d.value)
 		}
+	}
+	if c.MaxQueryRows < 1 || c.MaxQueryRows > 1_000_000_000 {
+		bad("MaxQueryRows", "%d is not between 1 and 1,000,000,000", c.MaxQueryRows)
+	}
+	if c.MaxQueryMemory < minQueryMemory {
+		bad("MaxQueryMemory", "%d is less than %d", c.MaxQueryMemory, minQueryMemory)
 	}
 	if c.MaxJobMemory < rungs.MinMemoryBytes || c.MaxJobMemory > rungs.MaxMemoryBytes {
 		bad("MaxJobMemory", "%d is not between %d and %d", c.MaxJobMemory, rungs.MinMemoryBytes, rungs.MaxMemoryBytes)

@@ -37,8 +37,12 @@ type Engine struct {
 	running atomic.Int64
 	runs    atomic.Int64
 
+	queries *queue
+	updates *queue // updates and writes of the graph store
+
 	cannot *negativeCache // specs whose boot failed a moment ago
 
+	life     context.Context //nolint:containedctx // the engine's own: it ends when Close begins
 	stop     context.CancelFunc
 	upkeep   sync.WaitGroup
 	closing  atomic.Bool
@@ -67,8 +71,11 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{
 		cfg: cfg, log: cfg.Logger, store: store, rungs: map[ontology.RungName]rungs.Rung{},
 		learned: newLearned(), startedAt: time.Now(), cannot: newNegativeCache(10*time.Second, 1024),
-		places: semaphore.NewWeighted(int64(cfg.MaxRunning)),
+		places:  semaphore.NewWeighted(int64(cfg.MaxRunning)),
+		queries: newQueue("queries", cfg.MaxQueries, cfg.MaxQueriesQueued, cfg.QueryTimeout),
+		updates: newQueue("updates", 1, cfg.MaxQueriesQueued, cfg.QueryTimeout),
 	}
+	e.life, e.stop = context.WithCancel(context.Background())
 	if err := e.start(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -103,9 +110,7 @@ func (e *Engine) start(ctx context.Context) error {
 	if err := e.probe(ctx); err != nil {
 		return err
 	}
-	upkeepCtx, stop := context.WithCancel(context.Background())
-	e.stop = stop
-	e.upkeep.Go(func() { e.keepUp(upkeepCtx) })
+	e.upkeep.Go(func() { e.keepUp(e.life) })
 	return nil
 }
 
@@ -114,9 +119,7 @@ func (e *Engine) start(ctx context.Context) error {
 func (e *Engine) Close() error {
 	e.closeOne.Do(func() {
 		e.closing.Store(true)
-		if e.stop != nil {
-			e.stop()
-		}
+		e.stop()
 		e.upkeep.Wait()
 		if e.registry != nil {
 			e.registry.Close()
