@@ -198,12 +198,15 @@ type Report struct {
 
 // ImportOptions say how a file is imported. Graph is the named graph to
 // replace ("" derives it from Name); Format is "turtle" or "ntriples" ("" goes by
-// Name's ending, and is Turtle where that says nothing).
+// Name's ending, and is Turtle where that says nothing). Unnamed means the graph
+// without a name, and Merge adds to the graph instead of replacing it.
 type ImportOptions struct {
-	Name   string
-	Graph  ontology.IRI
-	Format string
-	DryRun bool
+	Name    string
+	Graph   ontology.IRI
+	Unnamed bool
+	Merge   bool
+	Format  string
+	DryRun  bool
 }
 
 // ImportReport says what an import did.
@@ -217,9 +220,10 @@ type ImportReport struct {
 	DryRun       bool         `json:"dry_run,omitempty"`
 }
 
-// ExportOptions say what is exported: one graph or, with Graph "", all; Format
-// is "turtle", "ntriples" or "nquads".
+// ExportOptions say what is exported: one graph or, with Graph "", all; Unnamed
+// means only the graph without a name. Format is "turtle", "ntriples" or "nquads".
 type ExportOptions struct {
-	Graph  ontology.IRI
-	Format string
+	Graph   ontology.IRI
+	Unnamed bool
+	Format  string
 }
