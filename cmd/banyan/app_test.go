@@ -33,6 +33,11 @@ func newTestApp(t *testing.T) *testApp {
 	ta := &testApp{eng: newFakeEngine(), vars: map[string]string{
 		"BANYAN_DATA": filepath.Join(dir, "data"), "XDG_CONFIG_HOME": dir, "NO_COLOR": "1",
 	}}
+	t.Cleanup(func() {
+		if err := ta.eng.endGraph(); err != nil {
+			t.Error(err)
+		}
+	})
 	ta.app = &app{
 		stdin: strings.NewReader(""), stdout: &ta.out, stderr: &ta.err, tty: true, errTTY: true,
 		env: func(name string) string { return ta.vars[name] },

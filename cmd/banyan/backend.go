@@ -22,6 +22,8 @@ type backend interface {
 	Remove(ctx context.Context, id ontology.SnapshotID) error
 	Import(ctx context.Context, r io.Reader, opt banyan.ImportOptions) (banyan.ImportReport, error)
 	Export(ctx context.Context, w io.Writer, opt banyan.ExportOptions) error
+	Query(ctx context.Context, text string, opt banyan.QueryOptions) (*banyan.QueryResult, error)
+	Update(ctx context.Context, text string, opt banyan.UpdateOptions) (banyan.UpdateReport, error)
 	Status(ctx context.Context) (banyan.Status, error)
 	Rungs(ctx context.Context) ([]banyan.RungStatus, error)
 	Doctor(ctx context.Context) (banyan.Report, error)

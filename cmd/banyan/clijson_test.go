@@ -68,7 +68,7 @@ func TestEveryMemberIsDocumented(t *testing.T) {
 			Ancestors   int `json:"ancestors"`
 			Descendants int `json:"descendants"`
 		}{},
-		"import --json": banyan.ImportReport{}, "rungs --json": banyan.RungStatus{}, "doctor --json": banyan.Report{},
+		"import --json": banyan.ImportReport{}, "update --json": banyan.UpdateReport{}, "rungs --json": banyan.RungStatus{}, "doctor --json": banyan.Report{},
 		"config --json": config.Value{},
 	} {
 		names := map[string]bool{}
@@ -96,7 +96,7 @@ func TestEveryMemberIsDocumented(t *testing.T) {
 func TestExamplesAreTrue(t *testing.T) {
 	doc := readDoc(t)
 	for heading, to := range map[string]any{
-		"run --json": &banyan.Result{}, "plan --json": &planner.Plan{}, "show --json": &banyan.Snapshot{}, "import --json": &banyan.ImportReport{},
+		"run --json": &banyan.Result{}, "plan --json": &planner.Plan{}, "show --json": &banyan.Snapshot{}, "import --json": &banyan.ImportReport{}, "update --json": &banyan.UpdateReport{},
 		"status --json": &banyan.Status{}, "rungs --json": &banyan.RungStatus{}, "doctor --json": &banyan.Report{},
 	} {
 		m := regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(section(t, doc, heading))

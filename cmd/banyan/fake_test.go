@@ -27,6 +27,10 @@ type fakeEngine struct {
 	sick     bool // the doctor finds no rung
 	closeErr error
 	closed   bool
+
+	once   sync.Once
+	store  *banyan.Engine // answers in SPARQL; nil until it is asked
+	failed error
 }
 
 const (
@@ -231,6 +235,39 @@ func (e *fakeEngine) Import(_ context.Context, r io.Reader, opt banyan.ImportOpt
 func (e *fakeEngine) Export(_ context.Context, w io.Writer, opt banyan.ExportOptions) error {
 	_, err := fmt.Fprintf(w, "# %s of %s\n", opt.Format, opt.Graph)
 	return err
+}
+
+// graph is a real engine without rungs: what SPARQL means is not faked.
+func (e *fakeEngine) graph() (*banyan.Engine, error) {
+	e.once.Do(func() {
+		e.store, e.failed = banyan.Open(context.Background(), banyan.Config{InMemory: true, Node: "host", Rungs: []rungs.Rung{}})
+	})
+	return e.store, e.failed
+}
+
+// endGraph closes what graph opened.
+func (e *fakeEngine) endGraph() error {
+	e.once.Do(func() { e.failed = errs.New(errs.Unavailable, "closed") })
+	if e.store == nil {
+		return nil
+	}
+	return e.store.Close()
+}
+
+func (e *fakeEngine) Query(ctx context.Context, text string, opt banyan.QueryOptions) (*banyan.QueryResult, error) {
+	g, err := e.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Query(ctx, text, opt)
+}
+
+func (e *fakeEngine) Update(ctx context.Context, text string, opt banyan.UpdateOptions) (banyan.UpdateReport, error) {
+	g, err := e.graph()
+	if err != nil {
+		return banyan.UpdateReport{}, err
+	}
+	return g.Update(ctx, text, opt)
 }
 
 func (e *fakeEngine) Status(ctx context.Context) (banyan.Status, error) {

@@ -115,6 +115,7 @@ func cmdDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	kind := strings.Join(args, " ")
 	eng := newFakeEngine()
 	eng.sick = kind == "sick"
+	ts.Defer(func() { ts.Check(eng.endGraph()) })
 	var handler http.Handler
 	switch kind {
 	case "", "sick":

@@ -35,7 +35,8 @@ func newRootCmd(a *app) *cobra.Command {
 	addSettings(flags, config.URL, config.Data, config.TokenFile, config.LogLevel)
 	root.AddCommand(
 		newServeCmd(a, nil), newRunCmd(a, nil), newPlanCmd(a, nil), newWarmCmd(a, nil), newBranchCmd(a, nil),
-		newSnapshotsCmd(a), newImportCmd(a, nil), newExportCmd(a, nil), newStatusCmd(a, nil), newDoctorCmd(a, nil),
+		newSnapshotsCmd(a), newImportCmd(a, nil), newExportCmd(a, nil),
+		newQueryCmd(a, nil), newUpdateCmd(a, nil), newStatusCmd(a, nil), newDoctorCmd(a, nil),
 		newRungsCmd(a, nil), newReapCmd(a, nil), newConfigCmd(a, nil), newVersionCmd(a),
 	)
 	root.SetHelpCommand(newHelpCmd())
