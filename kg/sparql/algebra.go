@@ -1,7 +1,8 @@
 package sparql
 
 // newJoin joins two patterns. Basic graph patterns become one, so that all
-// their steps are put in order together; joins become flat.
+// their steps are put in order together, unless a filter of the one must not
+// see a variable that only the other binds; joins become flat.
 func newJoin(a, b plan) plan {
 	if isUnit(a) {
 		return b
@@ -11,7 +12,7 @@ func newJoin(a, b plan) plan {
 	}
 	x, ok := a.(*planBGP)
 	y, also := b.(*planBGP)
-	if ok && also {
+	if ok && also && filtersAgree(x.filters, x.certain, y.possible) && filtersAgree(y.filters, y.certain, x.possible) {
 		return sealBGP(&planBGP{steps: append(x.steps[:len(x.steps):len(x.steps)], y.steps...), filters: append(x.filters[:len(x.filters):len(x.filters)], y.filters...)})
 	}
 	j := &planJoin{}
@@ -217,7 +218,11 @@ func filtersAgree(fs []*filter, certain, left slotSet) bool {
 func filtered(p plan, fs []*filter) plan {
 	var rest []*filter
 	for _, f := range fs {
-		f = &filter{expr: f.expr, slots: f.slots, need: f.slots.common(p.facts().possible)}
+		f = &filter{expr: f.expr, slots: f.slots, need: f.slots.common(p.facts().possible), all: f.all}
+		if f.all != nil && p.facts().certain.has(f.all.slot) {
+			p = joinAll(p, f.all)
+			continue
+		}
 		if q, ok := push(p, f); ok {
 			p = q
 		} else {

@@ -23,6 +23,7 @@ type Query struct {
 	body *selectQuery
 	kind Kind
 	base string
+	uses map[string]int // how often the text writes each variable
 }
 
 // Kind returns the query's form.
@@ -40,7 +41,8 @@ func (q *Query) Vars() []string {
 // UpdateRequest is a parsed update request. It is immutable and safe for
 // concurrent use.
 type UpdateRequest struct {
-	ops []updateOp
+	ops  []updateOp
+	uses map[string]int // how often the text writes each variable
 }
 
 // NamesDataset reports whether an operation says WITH, USING or USING NAMED,

@@ -62,7 +62,7 @@ func (g *randomQuery) element(depth int) string {
 	if depth == 0 {
 		return g.triple()
 	}
-	switch rapid.IntRange(0, 9).Draw(g.t, "element") {
+	switch rapid.IntRange(0, 13).Draw(g.t, "element") {
 	case 0:
 		return "OPTIONAL " + g.group(depth-1)
 	case 1:
@@ -82,8 +82,51 @@ func (g *randomQuery) element(depth int) string {
 		return "GRAPH " + g.pick("?g", ":g", "?a") + " " + g.group(depth-1)
 	case 8:
 		return g.group(depth - 1)
+	case 9:
+		return g.star()
+	case 10:
+		return g.forAll()
+	case 11:
+		g.named++
+		v := g.variable()
+		return fmt.Sprintf("{ SELECT %s (%s AS ?v%d) %s GROUP BY %s } ", v, g.pick("COUNT(*)", "COUNT(DISTINCT ?b)", "MAX(?c)", "SUM(?d)"), g.named, g.group(depth-1), v)
 	}
 	return g.triple()
+}
+
+// star asks several constants of one variable.
+func (g *randomQuery) star() string {
+	s := g.variable()
+	b := s + " " + g.pick(":p", ":q") + " " + g.constant()
+	for range rapid.IntRange(1, 2).Draw(g.t, "rays") {
+		b += g.pick(" ; "+g.pick(":p", ":q")+" ", " , ") + g.constant()
+	}
+	return b + " . "
+}
+
+func (g *randomQuery) constant() string { return g.pick(":x", ":y", ":z", "1", "2", ":none") }
+
+// forAll is a double NOT EXISTS; its variable is its own, or one that the
+// query uses elsewhere.
+func (g *randomQuery) forAll() string {
+	g.named++
+	one := g.pick(fmt.Sprintf("?n%d", g.named), "?c")
+	list := "VALUES " + one + " { " + g.constant() + " " + g.pick("", g.constant(), "UNDEF") + " }"
+	if g.pick("values", "triple") == "triple" {
+		list = g.pick(":x", ":y", ":g") + " " + g.pick(":p", ":q") + " " + one
+	}
+	s := g.variable()
+	return g.pick("", s+" :p ?o . ", s+" ?e :x . ") +
+		"FILTER NOT EXISTS { " + list + " FILTER NOT EXISTS { " + s + " " + g.pick(":p", ":q") + " " + one + " } } "
+}
+
+// graph draws statements of two graphs.
+func (g *randomQuery) graph() string {
+	var b strings.Builder
+	for range rapid.IntRange(3, 24).Draw(g.t, "statements") {
+		fmt.Fprintf(&b, "GRAPH %s { %s %s %s } ", g.pick(":g", ":h"), g.pick(":x", ":y", ":z", ":g"), g.pick(":p", ":q"), g.pick(":x", ":y", ":z", "1", "2"))
+	}
+	return "PREFIX : <http://e/> DROP SILENT GRAPH :g ; DROP SILENT GRAPH :h ; INSERT DATA { " + b.String() + "}"
 }
 
 // rowsOf runs a query and returns its rows as text, sorted.
@@ -115,20 +158,19 @@ func TestRunningWithARowIsTheSameAsJoining(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	const data = `PREFIX : <http://e/> INSERT DATA { :x :p :y . :y :p :z . :z :p :x . :x :q 1 . :y :q 2 . :z :q :x .
-		GRAPH :g { :x :p 1 . :x :q :y } GRAPH :h { :y :p :x . :g :q 1 } }`
-	if _, err := Update(context.Background(), s, data, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	some := 0
+	some, seen := 0, &coverage{}
 	rapid.Check(t, func(t *rapid.T) {
 		g := &randomQuery{t: t}
-		text := "PREFIX : <http://e/> SELECT * FROM :g FROM :h FROM NAMED :g FROM NAMED :h " + g.group(3)
-		fast, err := rowsOf(s, text, Options{MaxRows: 3000})
+		data := g.graph()
+		if _, err := Update(context.Background(), s, data, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		text := "PREFIX : <http://e/> SELECT * " + g.pick("FROM :g", "FROM :g FROM :h") + " FROM NAMED :g FROM NAMED :h " + g.group(3)
+		fast, err := rowsOf(s, text, Options{MaxRows: 3000, hashAfter: 1, seen: seen})
 		slow, errSlow := rowsOf(s, text, Options{MaxRows: 3000, bottomUp: true})
 		if err != nil || errSlow != nil {
 			if err == nil || errSlow == nil || err.Error() != errSlow.Error() {
-				t.Fatalf("%s\nfast: %v\nslow: %v", text, err, errSlow)
+				t.Fatalf("%s\n%s\nfast: %v\nslow: %v", data, text, err, errSlow)
 			}
 			return
 		}
@@ -136,10 +178,13 @@ func TestRunningWithARowIsTheSameAsJoining(t *testing.T) {
 			some++
 		}
 		if diff := cmp.Diff(slow, fast); diff != "" {
-			t.Fatalf("%s\n(-each on its own +with rows)\n%s", text, diff)
+			t.Fatalf("%s\n%s\n(-each on its own +with rows)\n%s", data, text, diff)
 		}
 	})
 	if some == 0 {
 		t.Error("no query had a row to compare")
+	}
+	if seen.stars == 0 || seen.forAlls == 0 || seen.hashes == 0 {
+		t.Errorf("operators that never ran: %+v", *seen)
 	}
 }

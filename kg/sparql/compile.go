@@ -23,7 +23,8 @@ type scope struct {
 type compiler struct {
 	x      *exec
 	names  int
-	hidden slotSet // slots of active graphs
+	hidden slotSet        // slots of active graphs
+	uses   map[string]int // how often the text writes each variable
 }
 
 func (c *compiler) scope() *scope { return &scope{c: c, slots: map[string]int{}} }

@@ -8,8 +8,9 @@ func (s *scope) filter(e *expr, at graphRef) (*filter, error) {
 	if err != nil {
 		return nil, err
 	}
+	all, err := s.forAllOf(c)
 	m := c.mentions()
-	return &filter{expr: c, slots: m, need: m}, nil
+	return &filter{expr: c, slots: m, need: m, all: all}, err
 }
 
 // expr returns the expression with slots for its variables and a plan for each

@@ -28,6 +28,8 @@ type exec struct {
 	tables    map[plan]*keptTable
 	regexes   map[string]*pattern
 	bnodes    map[string]ttl.Term // BNODE(text) by text and solution
+	lent      []*hashing          // steps that hold tables
+	lentBytes int
 }
 
 func newExec(ctx context.Context, sc *kg.Scanner, o Options) *exec {
@@ -61,7 +63,10 @@ func ended(ctx context.Context) error {
 
 // charge counts bytes that the run holds.
 func (x *exec) charge(bytes int) error {
-	if x.held += int64(bytes); x.held > x.o.MaxMemory {
+	if x.held += int64(bytes); x.held > x.o.MaxMemory && x.lentBytes > 0 {
+		x.takeBack()
+	}
+	if x.held > x.o.MaxMemory {
 		return errs.New(errs.TooLarge, "the query holds more than the limit of %d bytes at once", x.o.MaxMemory).
 			WithHint("narrow the pattern, or ask for fewer solutions with LIMIT")
 	}

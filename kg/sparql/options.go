@@ -44,6 +44,10 @@ type Options struct {
 	// bottomUp evaluates every operand on its own, as the specification
 	// defines it: what tests compare the faster way with.
 	bottomUp bool
+	// hashAfter is what a test wants in place of the constant.
+	hashAfter int
+	// seen counts the operators that ran, for tests.
+	seen *coverage
 }
 
 // Validate reports a bound that is negative.
@@ -83,6 +87,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxChanges == 0 {
 		o.MaxChanges = 1_000_000
+	}
+	if o.hashAfter == 0 {
+		o.hashAfter = hashAfter
 	}
 	if o.Now == nil {
 		o.Now = time.Now

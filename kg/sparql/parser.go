@@ -50,11 +50,12 @@ type parser struct {
 	// labels maps a blank node's label to the basic graph pattern or operation
 	// that used it: no two may share one (section 5.1.1).
 	labels   map[string]int
-	pattern  int  // the number of the basic graph pattern being read
-	patterns int  // the last number given
-	data     bool // in DATA: no variables
-	noBlank  bool // in DELETE: no blank nodes
-	agg      bool // aggregates may stand here
+	pattern  int            // the number of the basic graph pattern being read
+	patterns int            // the last number given
+	uses     map[string]int // how often each variable is written
+	data     bool           // in DATA: no variables
+	noBlank  bool           // in DELETE: no blank nodes
+	agg      bool           // aggregates may stand here
 }
 
 func newParser(text string, o ParseOptions) (*parser, error) {
@@ -66,7 +67,7 @@ func newParser(text string, o ParseOptions) (*parser, error) {
 		return nil, errs.New(errs.Invalid, "the text is not UTF-8")
 	}
 	text = strings.TrimPrefix(text, "\ufeff")
-	p := &parser{lex: lexer{text: text}, o: o, base: o.Base, prefixes: map[string]string{}, labels: map[string]int{}}
+	p := &parser{lex: lexer{text: text}, o: o, base: o.Base, prefixes: map[string]string{}, labels: map[string]int{}, uses: map[string]int{}}
 	return p, p.advance()
 }
 
@@ -86,12 +87,15 @@ func Parse(text string, o ParseOptions) (*Query, error) {
 	if p.tok.kind != tokEOF {
 		return nil, p.unexpected("the end of the query")
 	}
-	return &Query{body: q, kind: q.kind, base: p.base}, nil
+	return &Query{body: q, kind: q.kind, base: p.base, uses: p.uses}, nil
 }
 
 // advance reads the next token.
 func (p *parser) advance() (err error) {
 	p.tok, err = p.lex.next()
+	if p.tok.kind == tokVar {
+		p.uses[p.tok.text]++
+	}
 	return err
 }
 

@@ -12,7 +12,7 @@ func ParseUpdate(text string, o ParseOptions) (*UpdateRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &UpdateRequest{}
+	u := &UpdateRequest{uses: p.uses}
 	for {
 		if err := p.prologue(); err != nil {
 			return nil, err

@@ -62,7 +62,9 @@ type step struct {
 	s, p, o place
 	graph   graphRef
 	path    *walk
-	count   int // rows that fit the constants, -1 if not yet counted
+	star    []*step     // patterns with the same subject, in place of s, p and o
+	count   int         // rows that fit the constants, -1 if not yet counted
+	hash    [4]*hashing // by the ends that are bound; see runhash.go
 }
 
 // slots returns the variables of the step.
@@ -173,6 +175,7 @@ type (
 type filter struct {
 	expr        *expr
 	slots, need slotSet
+	all         *forAll // the same as a pattern, if there is one
 }
 
 type groupKey struct {

@@ -83,7 +83,7 @@ func (q *Query) solutions(ctx context.Context, store *kg.Store, o Options, use f
 		if x.ds, err = newDataset(x, q.body.dataset); err != nil {
 			return err
 		}
-		c := &compiler{x: x}
+		c := &compiler{x: x, uses: q.uses}
 		x.scope = c.scope()
 		p, cols, err := x.scope.query(q.body, graphRef{})
 		if err != nil {

@@ -42,10 +42,18 @@ func (o *bgpOrder) from(x *exec, i int, row []kg.ID, emit func() error) error {
 
 // match binds a step's variables to each match in turn.
 func (s *step) match(x *exec, row []kg.ID, next func() error) error {
+	if s.star != nil {
+		return x.matchStar(s, row, next)
+	}
 	if s.path != nil {
 		return x.walkAll(s, row, func(from, to kg.ID) error {
 			return s.bind(row, quad{s: from, o: to}, next)
 		})
+	}
+	if t, key, err := x.hashed(s, row); err != nil {
+		return err
+	} else if t != nil {
+		return t.each(x, s, key, row, next)
 	}
 	for q, err := range x.scan(s.graph, row, s.s.value(row), s.p.value(row), s.o.value(row)) {
 		if err == nil {
@@ -111,6 +119,9 @@ func (p *planBGP) orderFor(x *exec, row []kg.ID) (*bgpOrder, error) {
 	}
 	o := &bgpOrder{bound: string(bound)}
 	rest := append([]*step(nil), p.steps...)
+	if !x.o.bottomUp {
+		rest = withStars(rest, have)
+	}
 	waiting := o.place(p.filters, have, len(rest) == 0)
 	for len(rest) > 0 {
 		best, err := x.cheapest(rest, have, len(o.steps) == 0)
@@ -119,6 +130,10 @@ func (p *planBGP) orderFor(x *exec, row []kg.ID) (*bgpOrder, error) {
 		}
 		st := rest[best]
 		rest = append(rest[:best], rest[best+1:]...)
+		if st.star != nil && have.has(st.s.slot) {
+			rest = append(st.star[:len(st.star):len(st.star)], rest...) // its subject is found already
+			continue
+		}
 		o.steps = append(o.steps, st)
 		have = have.with(st.slots()...)
 		waiting = o.place(waiting, have, len(rest) == 0)
@@ -177,6 +192,9 @@ const countLimit = 1000
 func (x *exec) estimate(st *step, have slotSet) (float64, error) {
 	boundS := st.s.slot < 0 || have.has(st.s.slot)
 	boundO := st.o.slot < 0 || have.has(st.o.slot)
+	if st.star != nil {
+		return x.starCost(st, have)
+	}
 	if st.path != nil {
 		switch {
 		case boundS && boundO:

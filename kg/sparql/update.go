@@ -48,7 +48,7 @@ func (u *UpdateRequest) Apply(ctx context.Context, store *kg.Store, o Options) (
 	defer cancel()
 	var done UpdateReport
 	err := store.Update(ctx, func(tx *kg.Tx) error {
-		r := &updater{ctx: ctx, tx: tx, o: o}
+		r := &updater{ctx: ctx, tx: tx, o: o, uses: u.uses}
 		for i := range u.ops {
 			if err := ended(ctx); err != nil {
 				return err
@@ -70,6 +70,7 @@ type updater struct {
 	tx      *kg.Tx
 	o       Options
 	report  UpdateReport
+	uses    map[string]int // of the request's text; see compiler
 	changes int
 	created map[ttl.Term]bool // graphs that CREATE made and that are empty
 }
@@ -105,7 +106,7 @@ func (r *updater) exec(op *updateOp) (*exec, error) {
 		o.Base = op.base
 	}
 	x := newExec(r.ctx, sc, o)
-	x.scope = (&compiler{x: x}).scope()
+	x.scope = (&compiler{x: x, uses: r.uses}).scope()
 	return x, nil
 }
 
