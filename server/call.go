@@ -33,6 +33,9 @@ type answer struct {
 	contentType string // "" is JSON
 	length      int64  // what stream writes, if that is known; 0 is unknown
 	held        *held  // what the answer takes up until it is sent; may be nil
+	zip         bool   // the client takes gzip, and a stream may be sent so
+	head        bool   // only the header is sent, so a stream ends with it
+	done        func() // called when the answer was sent or could not be; may be nil
 }
 
 // handler answers one route's requests.
@@ -63,23 +66,29 @@ func (c *call) query(known ...string) (url.Values, error) {
 	if err != nil {
 		return nil, errs.New(errs.Invalid, "the query cannot be read; percent-encode its values")
 	}
+	return q, onlyKnown(q, known)
+}
+
+// onlyKnown refuses parameters that are not known, and those that are there
+// more than once but may not be.
+func onlyKnown(q url.Values, known []string, repeatable ...string) error {
 	var parts []errs.Part
 	for name, values := range q {
 		switch {
 		case !slices.Contains(known, name):
 			parts = append(parts, errs.Part{Pointer: "?" + short(name), Detail: "unknown query parameter; known here: " + knownList(known)})
-		case len(values) > 1:
+		case len(values) > 1 && !slices.Contains(repeatable, name):
 			parts = append(parts, errs.Part{Pointer: "?" + name, Detail: "the parameter is there more than once"})
 		}
 	}
 	if len(parts) == 0 {
-		return q, nil
+		return nil
 	}
 	slices.SortFunc(parts, func(a, b errs.Part) int { return strings.Compare(a.Pointer, b.Pointer) })
 	if len(parts) > maxQueryFaults {
 		parts = parts[:maxQueryFaults]
 	}
-	return nil, errs.New(errs.Invalid, "%s: %s", parts[0].Pointer, parts[0].Detail).WithParts(parts...)
+	return errs.New(errs.Invalid, "%s: %s", parts[0].Pointer, parts[0].Detail).WithParts(parts...)
 }
 
 // maxQueryFaults bounds how many faults of one query are reported.

@@ -33,11 +33,23 @@ type Tree interface {
 	Remove(ctx context.Context, id ontology.SnapshotID) error
 }
 
-// Graphs takes named graphs in and out.
+// Graphs takes graphs in and out.
 type Graphs interface {
-	// Import replaces one graph by what r holds, or changes nothing.
+	// Import replaces one graph by what r holds or merges it into one, or
+	// changes nothing.
 	Import(ctx context.Context, r io.Reader, opt banyan.ImportOptions) (banyan.ImportReport, error)
 	Export(ctx context.Context, w io.Writer, opt banyan.ExportOptions) error
+	// GraphDelete takes a graph out; "" is the one without a name.
+	GraphDelete(ctx context.Context, graph ontology.IRI) error
+}
+
+// Sparql answers queries and runs updates.
+type Sparql interface {
+	// Query parses and, for all but ASK, leaves the evaluation to the reading of
+	// its result, which ends with ctx.
+	Query(ctx context.Context, text string, opt banyan.QueryOptions) (*banyan.QueryResult, error)
+	// Update changes all that the text says, or nothing.
+	Update(ctx context.Context, text string, opt banyan.UpdateOptions) (banyan.UpdateReport, error)
 }
 
 // Operator tells the operator how things stand.
@@ -59,5 +71,6 @@ type Engine interface {
 	Warmer
 	Tree
 	Graphs
+	Sparql
 	Operator
 }

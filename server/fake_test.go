@@ -38,6 +38,9 @@ type fake struct {
 	remove    func(context.Context, ontology.SnapshotID) error
 	imports   func(context.Context, io.Reader, banyan.ImportOptions) (banyan.ImportReport, error)
 	export    func(context.Context, io.Writer, banyan.ExportOptions) error
+	del       func(context.Context, ontology.IRI) error
+	query     func(context.Context, string, banyan.QueryOptions) (*banyan.QueryResult, error)
+	update    func(context.Context, string, banyan.UpdateOptions) (banyan.UpdateReport, error)
 	status    func(context.Context) (banyan.Status, error)
 	rungs     func(context.Context) ([]banyan.RungStatus, error)
 	doctor    func(context.Context) (banyan.Report, error)
@@ -118,6 +121,27 @@ func (f *fake) Export(ctx context.Context, w io.Writer, o banyan.ExportOptions) 
 		return errUnforeseen
 	}
 	return f.export(ctx, w, o)
+}
+
+func (f *fake) GraphDelete(ctx context.Context, g ontology.IRI) error {
+	if f.del == nil {
+		return errUnforeseen
+	}
+	return f.del(ctx, g)
+}
+
+func (f *fake) Query(ctx context.Context, text string, o banyan.QueryOptions) (*banyan.QueryResult, error) {
+	if f.query == nil {
+		return nil, errUnforeseen
+	}
+	return f.query(ctx, text, o)
+}
+
+func (f *fake) Update(ctx context.Context, text string, o banyan.UpdateOptions) (banyan.UpdateReport, error) {
+	if f.update == nil {
+		return banyan.UpdateReport{}, errUnforeseen
+	}
+	return f.update(ctx, text, o)
 }
 
 func (f *fake) Status(ctx context.Context) (banyan.Status, error) {

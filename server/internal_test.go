@@ -184,10 +184,14 @@ func TestGate(t *testing.T) {
 	<-newGate().close()
 }
 
-func TestWeight(t *testing.T) {
-	for params, want := range map[string]float64{"": 1, "q=0.5": 0.5, " Q=1 ": 1, "v=b;q=0": 0, "q=2": 0, "q=-1": 0, "q=NaN": 0, "q=": 0, "level=1": 1} {
-		if got := weight(params); got != want {
-			t.Errorf("weight(%q) = %v, want %v", params, got, want)
+func TestTakesGzip(t *testing.T) {
+	for accept, want := range map[string]bool{
+		"": false, "gzip": true, "gzip, deflate, br": true, "deflate, GZip;q=1.0": true, "x-gzip": true, "*": true,
+		"br": false, "identity": false, "gzip;q=0": false, "*;q=0": false, "gzip;q=0.2, identity;q=0.9": false,
+		"gzip;q=0.9, identity;q=0.2": true, "*, gzip;q=0": false, "gzip;q=x": false, ",,;": false, "gzip;q=0.001": true,
+	} {
+		if got := takesGzip(http.Header{"Accept-Encoding": {accept}}); got != want {
+			t.Errorf("takesGzip(%q) = %v", accept, got)
 		}
 	}
 }

@@ -2,69 +2,113 @@ package server
 
 import (
 	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/seed-ff860830/banyan/internal/errs"
+	rdfresults "github.com/seed-ff860830/banyan/kg/sparql/results"
 )
 
-// negotiate chooses among the media types on offer, best first, by an Accept
-// header (RFC 9110, section 12.5.1); without one, the first. It returns a 406
-// error if none will do.
-func negotiate(h http.Header, offers ...string) (string, error) {
-	accept := strings.Join(h.Values("Accept"), ",")
-	if strings.TrimSpace(accept) == "" {
-		return offers[0], nil
-	}
-	best, bestQ := "", 0.0
-	for _, offer := range offers {
-		if q := quality(accept, offer); q > bestQ {
-			best, bestQ = offer, q
-		}
-	}
-	if best == "" {
-		return "", withStatus(http.StatusNotAcceptable,
-			errs.New(errs.Invalid, "the Accept header takes none of what is offered here: %s", strings.Join(offers, ", ")))
-	}
-	return best, nil
+// offer is one form in which an answer can be given.
+type offer struct {
+	format      string   // the engine's name for it
+	names       []string // what else a format= parameter may call it, beside its types
+	types       []string // media types, the registered one first; the others are aliases
+	contentType string   // the header of the answer
 }
 
-// quality returns the weight that accept gives to a media type: that of the
-// most specific range that covers it, 0 if none does.
-func quality(accept, offer string) float64 {
-	kind, _, _ := strings.Cut(offer, "/")
-	q, specific := 0.0, 0
-	for item := range strings.SplitSeq(accept, ",") {
-		name, params, _ := strings.Cut(item, ";")
-		rank := 0
-		switch strings.ToLower(strings.TrimSpace(name)) {
-		case offer:
-			rank = 3
-		case kind + "/*":
-			rank = 2
-		case "*/*":
-			rank = 1
-		}
-		if rank > specific {
-			q, specific = weight(params), rank
-		}
-	}
-	return q
+// The media types and the engine's names for them.
+const (
+	typeTurtle   = "text/turtle"
+	typeNTriples = "application/n-triples"
+	typeNQuads   = "application/n-quads"
+	typeJSON     = "application/json"
+)
+
+// offers are all forms of answers from the graph. The first type of each is
+// what IANA has registered; the aliases are what clients in use ask for.
+var offers = map[string]offer{
+	"json": {types: []string{"application/sparql-results+json", typeJSON}, names: []string{"srj"}},
+	"xml":  {types: []string{"application/sparql-results+xml", "application/xml", "text/xml"}, names: []string{"srx"}},
+	"csv":  {types: []string{"text/csv"}},
+	"tsv":  {types: []string{"text/tab-separated-values"}},
+	"turtle": {
+		types: []string{typeTurtle, "application/turtle", "application/x-turtle", "text/n3", "text/rdf+n3"},
+		names: []string{"ttl", "n3"}, contentType: typeTurtle + "; charset=utf-8",
+	},
+	"ntriples": {types: []string{typeNTriples, "text/plain"}, names: []string{"nt", "n-triples"}, contentType: typeNTriples},
+	"nquads":   {types: []string{typeNQuads}, names: []string{"nq", "n-quads"}, contentType: typeNQuads},
 }
 
-// weight returns the q of a range's parameters; 1 if it has none, 0 if it
-// cannot be read.
-func weight(params string) float64 {
-	for p := range strings.SplitSeq(params, ";") {
-		name, value, _ := strings.Cut(p, "=")
-		if !strings.EqualFold(strings.TrimSpace(name), "q") {
+// offersOf returns the offers of the engine's formats, in their order.
+func offersOf(formats ...string) []offer {
+	out := make([]offer, 0, len(formats))
+	for _, name := range formats {
+		o, ok := offers[name]
+		if !ok {
+			continue // a format that HTTP has no name for yet
+		}
+		o.format = name
+		if f, ok := rdfresults.FormatByName(name); ok && o.contentType == "" {
+			o.contentType = f.ContentType()
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// choose picks the offer that an Accept header prefers (RFC 9110, section
+// 12.5.1); without one, the first. It returns a 406 error if none will do.
+func choose(h http.Header, from []offer) (offer, error) {
+	types := make([][]string, len(from))
+	for i, o := range from {
+		types[i] = o.types
+	}
+	i, ok := rdfresults.Best(strings.Join(h.Values("Accept"), ","), types)
+	if !ok {
+		return offer{}, notAcceptable("the Accept header takes", from)
+	}
+	return from[i], nil
+}
+
+// chooseFormat picks the offer that a format= or output= parameter names, by
+// the engine's name or by a media type. A name that nothing has is a mistake; a
+// form that only other answers have is a 406.
+func chooseFormat(parameter, value string, from []offer) (offer, error) {
+	name, _, _ := strings.Cut(strings.ToLower(value), ";")
+	name = strings.TrimSpace(name)
+	for format, o := range offers {
+		if name != format && !slices.Contains(o.names, name) && !slices.Contains(o.types, name) {
 			continue
 		}
-		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		if err != nil || !(q >= 0 && q <= 1) {
-			return 0
+		for _, o := range from {
+			if o.format == format {
+				return o, nil
+			}
 		}
-		return q
+		return offer{}, notAcceptable("the parameter "+parameter+" names", from)
 	}
-	return 1
+	return offer{}, badParameter(parameter, "names no format that is known here")
+}
+
+func notAcceptable(what string, from []offer) error {
+	types := make([]string, len(from))
+	for i, o := range from {
+		types[i] = o.types[0]
+	}
+	return withStatus(http.StatusNotAcceptable,
+		errs.New(errs.Invalid, "%s none of what is offered here: %s", what, strings.Join(types, ", ")))
+}
+
+// negotiate is choose among plain media types.
+func negotiate(h http.Header, types ...string) (string, error) {
+	from := make([]offer, len(types))
+	for i, t := range types {
+		from[i] = offer{types: []string{t}}
+	}
+	o, err := choose(h, from)
+	if err != nil {
+		return "", err
+	}
+	return o.types[0], nil
 }

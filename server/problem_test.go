@@ -176,7 +176,7 @@ func TestB43_NamesAndIRIsThatCarrySyntax(t *testing.T) {
 	for _, name := range []string{"../x.ttl", "a/b.ttl", `a\b.ttl`, "a\nb.ttl", "..", strings.Repeat("x", 300) + ".ttl", "\xff.ttl"} {
 		r.trouble(r.do("PUT", "/graphs?name="+escape(name), "x", "Content-Type: text/turtle"), 400)
 	}
-	for _, q := range []string{"?graph=urn:x&graph=urn:y", "?graph=urn:x&dryrun=true", "?graph=urn:x&dry_run=yes", "?graph=urn:x&dry_run=", "?default", "", "?graph=%zz"} {
+	for _, q := range []string{"?graph=urn:x&graph=urn:y", "?graph=urn:x&dryrun=true", "?graph=urn:x&dry_run=yes", "?graph=urn:x&dry_run=", "?default=x", "?default&graph=urn:x", "", "?graph=%zz"} {
 		r.trouble(r.do("PUT", "/graphs"+q, "x", "Content-Type: text/turtle"), 400)
 	}
 	for _, q := range []string{"?limit=0", "?limit=1001", "?limit=x", "?limit=", "?live=2", "?cursor=" + strings.Repeat("x", 300), "?offset=1"} {

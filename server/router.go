@@ -46,7 +46,12 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/v1/doctor", does: "what is missing and how to get it", handle: s.getDoctor},
 		{method: "POST", path: "/v1/reap", does: "close snapshots that are idle", handle: s.work(task{prepare: s.prepareReap, harmless: true, light: true, emptyBody: true})},
 		{method: "GET", path: "/graphs", does: "export a graph, or all", handle: s.getGraph, graph: true},
-		{method: "PUT", path: "/graphs", does: "import: replace a graph by the body", handle: s.putGraph},
+		{method: "PUT", path: "/graphs", does: "import: replace a graph by the body", handle: s.writeGraph(false), graph: true},
+		{method: "POST", path: "/graphs", does: "merge the body into a graph", handle: s.writeGraph(true), graph: true},
+		{method: "DELETE", path: "/graphs", does: "delete a graph", handle: s.deleteGraph, graph: true},
+		{method: "GET", path: "/sparql", does: "SPARQL query: query, default-graph-uri, named-graph-uri, format", handle: s.query, graph: true},
+		{method: "POST", path: "/sparql", does: "SPARQL query, as a form or as it is", handle: s.query, graph: true},
+		{method: "POST", path: "/sparql/update", does: "SPARQL update, as a form or as it is", handle: s.update, graph: true},
 	}
 }
 
@@ -107,9 +112,13 @@ func (s *Server) adapt(rt route) echo.HandlerFunc {
 		if a.held != nil {
 			defer a.held.giveBack()
 		}
+		if a.done != nil {
+			defer a.done()
+		}
 		if err != nil {
 			return err
 		}
+		a.head = r.Method == http.MethodHead
 		return s.write(r.Context(), c.Response(), a)
 	}
 }

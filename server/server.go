@@ -20,6 +20,7 @@ type Server struct {
 	runs     *limiter
 	light    *limiter
 	imports  *limiter
+	graph    *limiter // queries and updates; the engine has the slots
 	buffered *budget
 	results  *results
 	answers  *memory
@@ -41,6 +42,7 @@ func New(cfg Config) (*Server, error) {
 		runs:     newLimiter(cfg.MaxConcurrent, cfg.MaxQueue, cfg.QueueTimeout),
 		light:    newLimiter(cfg.MaxConcurrent, cfg.MaxQueue, cfg.QueueTimeout),
 		imports:  newImportLimiter(cfg.QueueTimeout),
+		graph:    newLimiter(cfg.MaxConcurrent, cfg.MaxQueue, cfg.QueueTimeout),
 		buffered: &budget{max: cfg.MaxBufferedBytes},
 		results:  newResults(cfg.MaxResultBytes, cfg.QueueTimeout),
 		answers:  newMemory(cfg.IdempotencyKeys, cfg.IdempotencyBytes, cfg.IdempotencyTTL),

@@ -1,10 +1,7 @@
 package server
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -68,58 +65,4 @@ const slowest = 1 << 20
 func (s *Server) extend(w http.ResponseWriter, bytes int64) {
 	allowed := s.cfg.WriteTimeout + time.Duration(bytes/slowest)*time.Second
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(allowed))
-}
-
-// streamBuffer is how much of a stream is held back before the status is sent:
-// an error up to there still becomes a proper one.
-const streamBuffer = 32 << 10
-
-// writeStream sends an answer as it is made.
-func (s *Server) writeStream(ctx context.Context, w http.ResponseWriter, a answer) error {
-	lazy := &lazyWriter{s: s, w: w, a: a}
-	buf := bufio.NewWriterSize(lazy, streamBuffer)
-	err := a.stream(ctx, buf)
-	if err == nil {
-		if err = buf.Flush(); err == nil && !lazy.started {
-			lazy.start() // an empty body
-		}
-	}
-	switch {
-	case err == nil:
-		return nil
-	case lazy.failed != nil:
-		return errCommitted{errs.Wrap(errs.Canceled, err, "send the answer")}
-	case lazy.started:
-		return errCommitted{err}
-	}
-	return err
-}
-
-// lazyWriter sends the header with the first bytes of the body.
-type lazyWriter struct {
-	s       *Server
-	w       http.ResponseWriter
-	a       answer
-	started bool
-	failed  error
-}
-
-func (l *lazyWriter) start() {
-	l.started = true
-	l.s.writeHeader(l.w, l.a)
-}
-
-// Write implements io.Writer.
-func (l *lazyWriter) Write(p []byte) (int, error) {
-	if !l.started {
-		l.start()
-	}
-	if l.a.length == 0 { // else its time was given to it as a whole
-		l.s.extend(l.w, 0)
-	}
-	n, err := l.w.Write(p)
-	if err != nil && !errors.Is(err, io.ErrShortWrite) {
-		l.failed = err
-	}
-	return n, err
 }

@@ -34,5 +34,6 @@ type backend interface {
 // engine is a backend in this process, which can also be served.
 type engine interface {
 	backend
+	GraphDelete(ctx context.Context, graph ontology.IRI) error
 	Ready() error
 }

@@ -305,6 +305,8 @@ func (e *fakeEngine) Reap(_ context.Context, all bool) (int, error) {
 
 func (e *fakeEngine) Ready() error { return nil }
 
+func (e *fakeEngine) GraphDelete(context.Context, ontology.IRI) error { return nil }
+
 func (e *fakeEngine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
