@@ -1,6 +1,9 @@
 package sparql
 
-import "github.com/seed-ff860830/banyan/ttl"
+import (
+	"github.com/seed-ff860830/banyan/kg"
+	"github.com/seed-ff860830/banyan/ttl"
+)
 
 // Kind tells the forms of queries apart.
 type Kind uint8
@@ -244,6 +247,7 @@ type expr struct {
 	slot     int
 	term     ttl.Term
 	args     []*expr
+	ids      map[kg.ID]bool // IN's list, where all of it are IRIs
 	group    *group
 	plan     plan
 	fn       function

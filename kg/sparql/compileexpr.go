@@ -1,6 +1,10 @@
 package sparql
 
-import "github.com/seed-ff860830/banyan/internal/errs"
+import (
+	"github.com/seed-ff860830/banyan/internal/errs"
+	"github.com/seed-ff860830/banyan/kg"
+	"github.com/seed-ff860830/banyan/ttl"
+)
 
 // filter translates a condition.
 func (s *scope) filter(e *expr, at graphRef) (*filter, error) {
@@ -40,7 +44,31 @@ func (s *scope) expr(e *expr, at graphRef) (*expr, error) {
 			return nil, err
 		}
 	}
-	return &out, nil
+	if e.op == exIn || e.op == exNotIn {
+		out.ids, err = s.idsOf(out.args)
+	}
+	return &out, err
+}
+
+// idsOf returns the ids that IN compares a variable with, nil if its list
+// holds more than IRIs: an IRI equals nothing but itself, and comparing with
+// it never fails.
+func (s *scope) idsOf(args []*expr) (map[kg.ID]bool, error) {
+	if args[0].op != exVar {
+		return nil, nil
+	}
+	ids := make(map[kg.ID]bool, len(args)-1)
+	for _, a := range args[1:] {
+		if a.op != exConst || a.term.Kind != ttl.IRI {
+			return nil, nil
+		}
+		id, err := s.c.x.terms.id(a.term)
+		if err != nil {
+			return nil, err
+		}
+		ids[id] = true
+	}
+	return ids, nil
 }
 
 // mentions returns the slots that an expression looks at.

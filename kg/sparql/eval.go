@@ -166,6 +166,13 @@ func (x *exec) evalCompare(e *expr, row []kg.ID) (bool, error) {
 
 // evalIn is IN: true if any is equal, an error if none is and one failed.
 func (x *exec) evalIn(e *expr, row []kg.ID) (bool, error) {
+	if e.ids != nil {
+		id := row[e.args[0].slot]
+		if id == 0 {
+			return false, errEval
+		}
+		return e.ids[id], nil
+	}
 	a, err := x.eval(e.args[0], row)
 	if err != nil {
 		return false, err

@@ -79,7 +79,7 @@ func (x *exec) fillTable(s *step, h *hashing, ends, most int) error {
 		return 0
 	}
 	room := (x.o.MaxMemory/2 - x.held) / tableRowBytes
-	t := &stepTable{head: map[[2]kg.ID]int32{}}
+	t := &stepTable{}
 	for q, err := range x.scan(s.graph, nil, fixed(s.s), fixed(s.p), fixed(s.o)) {
 		if err == nil {
 			err = x.tick()
@@ -94,8 +94,9 @@ func (x *exec) fillTable(s *step, h *hashing, ends, most int) error {
 		if len(t.rows) >= most {
 			return nil
 		}
-		t.add(q, ends)
+		t.rows = append(t.rows, q)
 	}
+	t.index(ends)
 	h.table = t
 	x.o.seen.hash()
 	x.lent = append(x.lent, h)
@@ -104,22 +105,24 @@ func (x *exec) fillTable(s *step, h *hashing, ends, most int) error {
 	return x.charge(bytes)
 }
 
-// add keeps a match under its bound ends.
-func (t *stepTable) add(q quad, ends int) {
-	var key [2]kg.ID
-	if ends&1 != 0 {
-		key[0] = q.s
+// index files the matches under their bound ends.
+func (t *stepTable) index(ends int) {
+	t.head = make(map[[2]kg.ID]int32, len(t.rows))
+	t.next = make([]int32, len(t.rows))
+	for i, q := range t.rows {
+		var key [2]kg.ID
+		if ends&1 != 0 {
+			key[0] = q.s
+		}
+		if ends&2 != 0 {
+			key[1] = q.o
+		}
+		before, ok := t.head[key]
+		if !ok {
+			before = -1
+		}
+		t.next[i], t.head[key] = before, int32(i)
 	}
-	if ends&2 != 0 {
-		key[1] = q.o
-	}
-	before, ok := t.head[key]
-	if !ok {
-		before = -1
-	}
-	t.next = append(t.next, before)
-	t.head[key] = int32(len(t.rows))
-	t.rows = append(t.rows, q)
 }
 
 // each binds the matches of a key in turn.

@@ -97,9 +97,13 @@ func (x *exec) matchStar(st *step, row []kg.ID, next func() error) error {
 	}
 	run := &starRun{x: x, st: st, row: row, next: next}
 	defer run.close()
-	for i, ray := range st.star {
+	found, rays, err := x.indexed(st.star, num)
+	if err != nil {
+		return err
+	}
+	for i, ray := range rays {
 		if i == maxCursors {
-			run.rest = st.star[i:]
+			run.rest = rays[i:]
 			break
 		}
 		cur, ok := x.sc.Cursor(ray.p.id, ray.o.id, num, keep)
@@ -109,6 +113,9 @@ func (x *exec) matchStar(st *step, row []kg.ID, next func() error) error {
 		run.cursors = append(run.cursors, cur)
 	}
 	x.o.seen.star()
+	if found != nil {
+		return run.sift(found)
+	}
 	return run.leap()
 }
 
