@@ -3,7 +3,9 @@ package kg
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,8 +48,26 @@ func tenToThirty(r *rand.Rand) int { return 10 + r.IntN(21) }
 
 func benchView(snaps []Snapshot) *View {
 	c := newCatalogueState()
-	c.rebuild(snaps, &declared{})
+	c.adopt(loadedOf(snaps), &declared{}, 1)
 	return c.view.Load()
+}
+
+// loadedOf is what the store's reader would make of snapshots.
+func loadedOf(snaps []Snapshot) *loaded {
+	seen := map[ontology.Capability]bool{}
+	for _, sn := range snaps {
+		for _, c := range slices.Concat(sn.Declares, sn.Provides) {
+			seen[c] = true
+		}
+	}
+	all := &loaded{whole: true, names: slices.Sorted(maps.Keys(seen))}
+	syms := numberAll(all.names)
+	for i := range snaps {
+		n := newNode(&snaps[i], kindIRI<<kindShift|ID(i+1), syms.intern(snaps[i].Declares), syms.intern(snaps[i].Provides))
+		n.shard = &shardKey{snaps[i].Runtime, snaps[i].Rung}
+		all.nodes = append(all.nodes, n)
+	}
+	return all
 }
 
 // needs draws what is asked for: a part of what some snapshot provides.
@@ -119,9 +139,8 @@ func BenchmarkIndexPut(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d/holds=%d", c.n, 2*c.holds), func(b *testing.B) {
 			for b.Loop() {
 				s := newCatalogueState()
-				s.rebuild(nil, &declared{})
 				for i := range snaps {
-					s.apply(snaps[i:i+1], nil)
+					s.apply([]change{{put: snaps[i], iri: ID(i + 1)}}, 1)
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(c.n), "µs/put")

@@ -154,8 +154,10 @@ func compareViews(t tester, s *Store, lookups []Lookup) {
 		if err != nil {
 			return err
 		}
-		snaps, err := r.snapshots(quiet())
-		fresh.rebuild(snaps, decl)
+		found, err := r.loadSnapshots()
+		if err == nil {
+			fresh.adopt(found, decl, 1)
+		}
 		return err
 	})
 	if err != nil {

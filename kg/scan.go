@@ -24,6 +24,7 @@ type Scanner struct {
 	r      *reader
 	names  map[ID]ID // graph name to number; the unnamed graph's name is 0
 	chunks bool      // one iterator at a time: Badger's rule where there are writes
+	meta   meta      // of the commit that is seen; none where there are writes
 	done   func()
 }
 
@@ -33,7 +34,7 @@ func (r *ReadTx) Scanner() (*Scanner, error) {
 	if !ok {
 		return nil, errLost("a view has no graph table")
 	}
-	return &Scanner{r: &r.reader, names: table.number, done: func() {}}, nil
+	return &Scanner{r: &r.reader, names: table.number, meta: r.meta, done: func() {}}, nil
 }
 
 // Scanner returns a scanner of the state that the transaction has made so far.
@@ -57,7 +58,7 @@ func (t *Tx) Scanner() (*Scanner, error) {
 	// transaction sees the same, without the rule of one iterator.
 	txn := t.s.db.NewTransaction(false)
 	r := &reader{ctx: t.ctx, s: t.s, txn: txn, graphs: t}
-	return &Scanner{r: r, names: names, done: txn.Discard}, nil
+	return &Scanner{r: r, names: names, meta: t.s.meta, done: txn.Discard}, nil
 }
 
 // Close ends the scanner.

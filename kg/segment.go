@@ -4,148 +4,155 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
-
-	"github.com/seed-ff860830/banyan/ontology"
 )
 
-// node is one snapshot in memory. Nodes are immutable; a change makes another.
-type node struct {
-	snap     Snapshot // without Declares and Provides
-	declares []uint32 // sorted symbols
-	provides []uint32
-	saved    float64 // warm-up of the snapshot and all its ancestors, milliseconds
-}
+// segmentMax is how many nodes a segment has at most. It bounds how long a
+// merge takes, so that no put waits for the index of a million nodes to be
+// made anew, and makes ordinals fit 16 bits.
+const segmentMax = 1 << 16
 
-// forkable reports whether the planner may be shown the snapshot.
-func (n *node) forkable() bool {
-	return n.snap.State == ontology.StateLive || n.snap.State == ontology.StateStored
-}
-
-// compareCost orders nodes as a segment does: fewest declared capabilities,
-// then fewest resident bytes, then id.
-func compareCost(a, b *node) int {
-	return cmp.Or(cmp.Compare(len(a.declares), len(b.declares)), compareTie(a, b))
-}
-
-// compareTie orders nodes that cost the same.
-func compareTie(a, b *node) int {
-	return cmp.Or(cmp.Compare(a.snap.ResidentBytes, b.snap.ResidentBytes), cmp.Compare(a.snap.ID, b.snap.ID))
-}
-
-// compareSaved orders nodes by how much warm-up they save, most first.
-func compareSaved(a, b *node) int {
-	return cmp.Or(cmp.Compare(b.saved, a.saved), compareTie(a, b))
-}
-
-// posting is the set of a segment's ordinals that provide one capability:
-// words if it is dense, else a sorted list.
-type posting struct {
-	words []uint64
-	list  []uint32
-	count int
-}
-
-// dense is from which share of a segment a posting is kept as words: a list
-// entry takes 32 bits, so a list over n/32 long is the larger of the two.
-const dense = 32
-
-func (p posting) has(ord uint32) bool {
-	if p.words != nil {
-		return p.words[ord/64]>>(ord%64)&1 == 1
-	}
-	_, ok := slices.BinarySearch(p.list, ord)
-	return ok
-}
+// denseShare says from which share of a segment a posting is kept as words: a
+// list's entry takes 16 bits, so a list over 1/16 long is the larger of the two.
+const denseShare = 16
 
 // segment is an immutable part of the index: nodes by ordinal in the order of
 // compareCost, and by capability. Only dead differs between versions of one
 // segment, and it is copied on writing.
 type segment struct {
 	nodes    []*node
-	provides map[uint32]posting
+	sizes    []uint16 // how many capabilities each node declares, so rising
+	provides *postings
 	// rarest files each node under the capability it declares that fewest nodes
 	// of the segment declare, so that each stands in one list only; a list is
 	// in the order of compareSaved. bare are those that declare nothing.
-	rarest map[uint32][]uint32
-	bare   []uint32
+	rarest *postings
+	bare   []uint16
 	dead   []uint64
 	gone   int
 }
 
 // newSegment builds a segment of nodes, whose slice it takes over.
-func newSegment(nodes []*node, symbols int) *segment {
-	slices.SortFunc(nodes, compareCost)
-	g := &segment{nodes: nodes, dead: make([]uint64, (len(nodes)+63)/64)}
-	g.buildProvides(symbols)
-	g.buildRarest(symbols)
+func newSegment(nodes []*node, t *tally) *segment {
+	sortByCost(nodes)
+	g := &segment{nodes: nodes, sizes: make([]uint16, len(nodes)), dead: make([]uint64, (len(nodes)+63)/64)}
+	for i, n := range nodes {
+		g.sizes[i] = uint16(min(len(n.declares), 1<<16-1))
+	}
+	g.buildProvides(t)
+	g.buildRarest(t)
 	return g
 }
 
-func (g *segment) buildProvides(symbols int) {
-	counts := make([]uint32, symbols)
-	for _, n := range g.nodes {
-		for _, c := range n.provides {
-			counts[c]++
-		}
+// sortByCost sorts nodes by compareCost. The keys are laid side by side first:
+// to fetch them from all over the memory at each comparison takes longer.
+func sortByCost(nodes []*node) {
+	type keyed struct {
+		size  int
+		bytes int64
+		n     *node
 	}
-	g.provides = map[uint32]posting{}
-	for ord, n := range g.nodes {
-		for _, c := range n.provides {
-			p, ok := g.provides[c]
-			if !ok {
-				p.count = int(counts[c])
-				if p.count > len(g.nodes)/dense {
-					p.words = make([]uint64, len(g.dead))
-				} else {
-					p.list = make([]uint32, 0, p.count)
-				}
-			}
-			if p.words != nil {
-				p.words[ord/64] |= 1 << (ord % 64)
-				if ok {
-					continue
-				}
-			} else {
-				p.list = append(p.list, uint32(ord))
-			}
-			g.provides[c] = p
+	ks := make([]keyed, len(nodes))
+	for i, n := range nodes {
+		ks[i] = keyed{len(n.declares), n.bytes, n}
+	}
+	slices.SortFunc(ks, func(a, b keyed) int {
+		if a.size != b.size {
+			return a.size - b.size
 		}
+		if a.bytes != b.bytes {
+			return cmp.Compare(a.bytes, b.bytes)
+		}
+		return cmp.Compare(a.n.id, b.n.id)
+	})
+	for i, k := range ks {
+		nodes[i] = k.n
 	}
 }
 
-func (g *segment) buildRarest(symbols int) {
-	counts := make([]uint32, symbols)
+// bySaved returns the ordinals in the order of compareSaved.
+func (g *segment) bySaved() []uint16 {
+	type keyed struct {
+		saved float64
+		bytes int64
+		ord   uint16
+	}
+	ks := make([]keyed, len(g.nodes))
+	for i, n := range g.nodes {
+		ks[i] = keyed{n.saved, n.bytes, uint16(i)}
+	}
+	slices.SortFunc(ks, func(a, b keyed) int {
+		if a.saved != b.saved {
+			return cmp.Compare(b.saved, a.saved)
+		}
+		if a.bytes != b.bytes {
+			return cmp.Compare(a.bytes, b.bytes)
+		}
+		return cmp.Compare(g.nodes[a.ord].id, g.nodes[b.ord].id)
+	})
+	out := make([]uint16, len(ks))
+	for i, k := range ks {
+		out[i] = k.ord
+	}
+	return out
+}
+
+func (g *segment) buildProvides(t *tally) {
+	for _, n := range g.nodes {
+		for _, c := range n.provides {
+			t.add(c)
+		}
+	}
+	p, fill := t.layout(len(g.nodes), uint32(len(g.nodes)/denseShare))
+	for ord, n := range g.nodes {
+		for _, c := range n.provides {
+			fill.put(c, uint16(ord))
+		}
+	}
+	t.reset()
+	g.provides = p
+}
+
+func (g *segment) buildRarest(t *tally) {
 	for _, n := range g.nodes {
 		for _, c := range n.declares {
-			counts[c]++
+			t.add(c)
 		}
 	}
-	g.rarest = map[uint32][]uint32{}
-	order := make([]uint32, len(g.nodes))
-	for i := range order {
-		order[i] = uint32(i)
+	keys := make([]uint32, len(g.nodes))
+	for ord, n := range g.nodes {
+		for i, c := range n.declares {
+			if i == 0 || t.counts[c] < t.counts[keys[ord]] {
+				keys[ord] = c
+			}
+		}
 	}
-	slices.SortFunc(order, func(a, b uint32) int { return compareSaved(g.nodes[a], g.nodes[b]) })
-	for _, ord := range order {
-		n := g.nodes[ord]
-		if len(n.declares) == 0 {
+	t.reset()
+	for ord, key := range keys {
+		if g.sizes[ord] > 0 {
+			t.add(key)
+		}
+	}
+	p, fill := t.layout(len(g.nodes), sparse)
+	for _, ord := range g.bySaved() {
+		if g.sizes[ord] == 0 {
 			g.bare = append(g.bare, ord)
-			continue
+		} else {
+			fill.put(keys[ord], ord)
 		}
-		key := slices.MinFunc(n.declares, func(a, b uint32) int { return cmp.Compare(counts[a], counts[b]) })
-		g.rarest[key] = append(g.rarest[key], ord)
 	}
+	t.reset()
+	g.rarest = p
 }
 
 // live returns how many nodes are not dead.
 func (g *segment) live() int { return len(g.nodes) - g.gone }
 
-func (g *segment) isDead(ord uint32) bool { return g.dead[ord/64]>>(ord%64)&1 == 1 }
+func (g *segment) isDead(ord uint16) bool { return g.dead[ord/64]>>(ord%64)&1 == 1 }
 
 // without returns the segment with a node dead; ok is false if it is not here.
 func (g *segment) without(n *node) (*segment, bool) {
 	i, ok := slices.BinarySearchFunc(g.nodes, n, compareCost)
-	if !ok || g.nodes[i] != n || g.isDead(uint32(i)) {
+	if !ok || g.nodes[i] != n || g.isDead(uint16(i)) {
 		return g, false
 	}
 	c := *g
@@ -158,7 +165,7 @@ func (g *segment) without(n *node) (*segment, bool) {
 // alive appends the nodes that are not dead.
 func (g *segment) alive(to []*node) []*node {
 	for i, n := range g.nodes {
-		if !g.isDead(uint32(i)) {
+		if !g.isDead(uint16(i)) {
 			to = append(to, n)
 		}
 	}
@@ -166,68 +173,102 @@ func (g *segment) alive(to []*node) []*node {
 }
 
 // supersets yields the live ordinals whose nodes provide all of need, in
-// order, until yield says no.
-func (g *segment) supersets(need []uint32, yield func(*node) bool) {
+// rising order, until yield says no; it reports whether it never did.
+func (g *segment) supersets(need []uint32, yield func(ord uint16) bool) bool {
 	ps := make([]posting, len(need))
 	for i, c := range need {
-		p, ok := g.provides[c]
+		p, ok := g.provides.find(c)
 		if !ok {
-			return
+			return true
 		}
 		ps[i] = p
 	}
 	slices.SortFunc(ps, func(a, b posting) int { return cmp.Compare(a.count, b.count) })
 	if len(ps) > 0 && ps[0].words == nil {
-		g.filterList(ps[0].list, ps[1:], yield)
-		return
+		return g.filterList(ps[0].list, ps[1:], yield)
 	}
 	for w := range g.dead { // all postings are dense, or there is none
 		word := ^g.dead[w]
 		for _, p := range ps {
-			word &= p.words[w]
+			if word &= p.words[w]; word == 0 {
+				break
+			}
 		}
 		for ; word != 0; word &= word - 1 {
 			ord := w*64 + bits.TrailingZeros64(word)
 			if ord >= len(g.nodes) {
 				break
 			}
-			if !yield(g.nodes[ord]) {
-				return
+			if !yield(uint16(ord)) {
+				return false
 			}
 		}
 	}
+	return true
 }
 
-func (g *segment) filterList(list []uint32, rest []posting, yield func(*node) bool) {
+// filterList is supersets from the shortest posting, a list. The other lists
+// are read along with it, since all rise.
+func (g *segment) filterList(list []uint16, rest []posting, yield func(ord uint16) bool) bool {
 next:
 	for _, ord := range list {
 		if g.isDead(ord) {
 			continue
 		}
-		for _, p := range rest {
-			if !p.has(ord) {
+		for i := range rest {
+			p := &rest[i]
+			if p.words != nil {
+				if !p.has(ord) {
+					continue next
+				}
+				continue
+			}
+			p.list = p.list[gallop(p.list, ord):]
+			if len(p.list) == 0 {
+				return true
+			}
+			if p.list[0] != ord {
 				continue next
 			}
 		}
-		if !yield(g.nodes[ord]) {
-			return
+		if !yield(ord) {
+			return false
+		}
+	}
+	return true
+}
+
+// gallop returns how many numbers at the list's beginning are below ord: steps
+// that double, then a search between the last two (Bentley and Yao, 1976).
+func gallop(list []uint16, ord uint16) int {
+	if len(list) == 0 || list[0] >= ord {
+		return 0
+	}
+	lo, hi := 0, 1 // list[lo] < ord
+	for hi < len(list) && list[hi] < ord {
+		lo, hi = hi, hi*2
+	}
+	hi = min(hi, len(list))
+	i, _ := slices.BinarySearch(list[lo+1:hi], ord)
+	return lo + 1 + i
+}
+
+// bases calls yield with the live ordinals of nodes that declare at most as
+// much as the closure, one list after the other in the order of compareSaved;
+// yield may end the list it is in. Every node that declares nothing but what
+// is in closure is among them.
+func (g *segment) bases(closure []uint32, yield func(ord uint16) bool) {
+	g.walk(g.bare, len(closure), yield)
+	for _, c := range closure {
+		if p, ok := g.rarest.find(c); ok {
+			g.walk(p.list, len(closure), yield)
 		}
 	}
 }
 
-// bases calls each with one list after the other of live nodes in the order of
-// compareSaved; each list may be ended early. Every node that declares nothing
-// but what is in closure is among them.
-func (g *segment) bases(closure []uint32, yield func(*node) bool) {
-	g.walk(g.bare, yield)
-	for _, c := range closure {
-		g.walk(g.rarest[c], yield)
-	}
-}
-
-func (g *segment) walk(list []uint32, yield func(*node) bool) {
+func (g *segment) walk(list []uint16, most int, yield func(ord uint16) bool) {
 	for _, ord := range list {
-		if !g.isDead(ord) && !yield(g.nodes[ord]) {
+		if int(g.sizes[ord]) <= most && !g.isDead(ord) && !yield(ord) {
 			return
 		}
 	}

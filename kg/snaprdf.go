@@ -2,8 +2,6 @@ package kg
 
 import (
 	"fmt"
-	"log/slog"
-	"slices"
 	"strconv"
 	"time"
 
@@ -135,43 +133,6 @@ func millis(o ttl.Term) (float64, error) {
 
 // maxMillis bounds a warm-up: ten years.
 const maxMillis = 10 * 365 * 24 * 3600 * 1000
-
-// snapshots reads every snapshot of the view. One that cannot be read, because
-// somebody wrote into the graph by hand, is left out and logged.
-func (r *ReadTx) snapshots(log *slog.Logger) (out []Snapshot, err error) {
-	var sn Snapshot
-	var subject ttl.Term
-	var fault error
-	stated := false
-	flush := func() {
-		if fault == nil && sn.ID != "" {
-			fault = sn.complete(stated)
-		}
-		if fault != nil {
-			log.Warn("a snapshot in the graph cannot be read and is left out", "snapshot", subject.Value, "err", fault)
-		} else if sn.ID != "" {
-			slices.Sort(sn.Declares)
-			slices.Sort(sn.Provides)
-			out = append(out, sn)
-		}
-	}
-	for q, err := range r.Match(ttl.Quad{G: iri(ontology.GraphSnapshots)}) {
-		if err != nil {
-			return nil, err
-		}
-		if q.S != subject {
-			flush()
-			subject, fault, stated, sn = q.S, nil, false, Snapshot{}
-			sn.ID, _ = ontology.SnapshotOf(ontology.IRI(q.S.Value))
-		}
-		stated = stated || q.P == iri(ontology.PropState)
-		if fault == nil {
-			fault = sn.absorb(ontology.IRI(q.P.Value), q.O)
-		}
-	}
-	flush()
-	return out, nil
-}
 
 // complete reports what a snapshot read from the graph lacks.
 func (sn *Snapshot) complete(stated bool) error {

@@ -27,32 +27,37 @@ func (s *Store) PutSnapshot(ctx context.Context, sn Snapshot) error {
 	if err != nil {
 		return err
 	}
-	return s.writeSnapshots(ctx, func(t *Tx) ([]Snapshot, []ontology.SnapshotID, error) {
+	return s.writeSnapshots(ctx, func(t *Tx) ([]change, error) {
 		if err := s.checkParent(sn); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if err := t.forgetSnapshot(sn.ID); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for _, q := range sn.quads() {
 			if err := t.add(q); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
-		return []Snapshot{sn}, nil, nil
+		return t.changed(nil, sn)
 	})
+}
+
+// changed adds to the changes of a transaction that a snapshot was written.
+func (t *Tx) changed(to []change, sn Snapshot) ([]change, error) {
+	id, err := t.intern(iri(sn.ID.IRI()))
+	return append(to, change{put: sn, iri: id}), err
 }
 
 // writeSnapshots runs a transaction that puts, changes or prunes snapshots,
 // and brings the index up to date when it is on disk.
-func (s *Store) writeSnapshots(ctx context.Context, fn func(*Tx) ([]Snapshot, []ontology.SnapshotID, error)) error {
-	var put []Snapshot
-	var pruned []ontology.SnapshotID
+func (s *Store) writeSnapshots(ctx context.Context, fn func(*Tx) ([]change, error)) error {
+	var changes []change
 	return s.write(ctx, func(t *Tx) (err error) {
-		put, pruned, err = fn(t)
+		changes, err = fn(t)
 		t.marks.snapshots = t.marks.snapshots || s.cat.crowded()
 		return err
-	}, func() { s.cat.apply(put, pruned) })
+	}, func() { s.cat.apply(changes, s.meta.snapsAt()) })
 }
 
 // normal checks a snapshot and brings it into the form that the graph returns.
@@ -155,19 +160,22 @@ func (s *Store) SetSnapshotState(ctx context.Context, id ontology.SnapshotID, st
 	if state > ontology.StateRevoked || !writable(at) {
 		return errs.New(errs.Invalid, "there is no such state or time").WithID(string(id))
 	}
-	return s.writeSnapshots(ctx, func(t *Tx) ([]Snapshot, []ontology.SnapshotID, error) {
+	return s.writeSnapshots(ctx, func(t *Tx) ([]change, error) {
 		sn, ok := s.Snapshot(id)
 		if !ok {
-			return nil, nil, errs.New(errs.NotFound, "there is no snapshot %s", quote(string(id))).WithID(string(id))
+			return nil, errs.New(errs.NotFound, "there is no snapshot %s", quote(string(id))).WithID(string(id))
 		}
 		if sn.State == state {
-			return nil, nil, nil
+			return nil, nil
 		}
 		if !mayMove(sn.State, state) {
-			return nil, nil, errs.New(errs.Conflict, "snapshot %s is %s and cannot become %s", id, sn.State, state).WithID(string(id))
+			return nil, errs.New(errs.Conflict, "snapshot %s is %s and cannot become %s", id, sn.State, state).WithID(string(id))
 		}
 		sn, err := t.moveSnapshot(sn, state, at, "")
-		return []Snapshot{sn}, nil, err
+		if err != nil {
+			return nil, err
+		}
+		return t.changed(nil, sn)
 	})
 }
 
@@ -209,17 +217,20 @@ func (s *Store) RetireAll(ctx context.Context, node, why string) (n int, err err
 	if len(why) > maxText || checkLiteral(ttl.NewString(why)) != nil {
 		return 0, errs.New(errs.Invalid, "the reason is UTF-8 of at most %d bytes", maxText)
 	}
+	last := ontology.SnapshotID("") // the snapshots up to here are done with
 	for {
-		var moved []Snapshot
-		err := s.writeSnapshots(ctx, func(t *Tx) ([]Snapshot, []ontology.SnapshotID, error) {
-			for _, sn := range s.liveOn(node, batch) {
-				sn, err := t.moveSnapshot(sn, ontology.StateRetired, s.now(), why)
-				if err != nil {
-					return nil, nil, err
+		var moved []change
+		err := s.writeSnapshots(ctx, func(t *Tx) (_ []change, err error) {
+			for _, sn := range s.liveOn(node, last, batch) {
+				last = sn.ID
+				if sn, err = t.moveSnapshot(sn, ontology.StateRetired, s.now(), why); err != nil {
+					return nil, err
 				}
-				moved = append(moved, sn)
+				if moved, err = t.changed(moved, sn); err != nil {
+					return nil, err
+				}
 			}
-			return moved, nil, nil
+			return moved, nil
 		})
 		if err != nil {
 			return n, err
@@ -231,14 +242,17 @@ func (s *Store) RetireAll(ctx context.Context, node, why string) (n int, err err
 	}
 }
 
-// liveOn returns some live snapshots of a node.
-func (s *Store) liveOn(node string, most int) (out []Snapshot) {
+// liveOn returns some live snapshots of a node, behind an id.
+func (s *Store) liveOn(node string, after ontology.SnapshotID, most int) (out []Snapshot) {
 	s.cat.mu.RLock()
 	defer s.cat.mu.RUnlock()
 	view := s.cat.view.Load()
-	for _, id := range s.cat.ids {
-		n := s.cat.nodes[id]
-		if n.snap.State == ontology.StateLive && n.snap.Node == node {
+	i, ok := s.cat.find(after)
+	if ok {
+		i++
+	}
+	for _, n := range s.cat.order[i:] {
+		if n.state == ontology.StateLive && n.host == node {
 			if out = append(out, view.snapshot(n)); len(out) == most {
 				break
 			}
@@ -252,15 +266,16 @@ func (s *Store) liveOn(node string, most int) (out []Snapshot) {
 // so that no lineage breaks off.
 func (s *Store) Prune(ctx context.Context, keep int) (n int, err error) {
 	for {
-		var pruned []ontology.SnapshotID
-		err := s.writeSnapshots(ctx, func(t *Tx) ([]Snapshot, []ontology.SnapshotID, error) {
-			pruned = s.prunable(max(keep, 0), batch)
-			for _, id := range pruned {
+		var pruned []change
+		err := s.writeSnapshots(ctx, func(t *Tx) ([]change, error) {
+			pruned = pruned[:0]
+			for _, id := range s.prunable(max(keep, 0), batch) {
 				if err := t.forgetSnapshot(id); err != nil {
-					return nil, nil, err
+					return nil, err
 				}
+				pruned = append(pruned, change{prune: id})
 			}
-			return nil, pruned, nil
+			return pruned, nil
 		})
 		if err != nil || len(pruned) == 0 {
 			return n, err
@@ -277,30 +292,29 @@ const maxPrunedHolds = MaxHolds
 func (s *Store) prunable(keep, most int) (out []ontology.SnapshotID) {
 	s.cat.mu.RLock()
 	defer s.cat.mu.RUnlock()
-	var retired []ontology.SnapshotID // oldest first, as ids sort by age
-	for _, id := range s.cat.ids {
-		if s.cat.nodes[id].snap.State == ontology.StateRetired {
-			retired = append(retired, id)
-		}
-	}
-	if len(retired) <= keep {
+	if s.cat.states[ontology.StateRetired] <= keep {
 		return nil
+	}
+	var retired []*node // oldest first
+	for _, n := range s.cat.order {
+		if n.state == ontology.StateRetired {
+			retired = append(retired, n)
+		}
 	}
 	gone := map[ontology.SnapshotID]bool{}
 	free := func(id ontology.SnapshotID) bool {
 		return !slices.ContainsFunc(s.cat.children[id], func(c ontology.SnapshotID) bool { return !gone[c] })
 	}
 	holds := 0
-	for _, id := range slices.Backward(retired[:len(retired)-keep]) { // a child is younger than its parent
-		if !free(id) {
+	for _, n := range slices.Backward(retired[:len(retired)-keep]) { // a child is younger than its parent
+		if !free(n.id) {
 			continue
 		}
-		n := s.cat.nodes[id]
 		if holds += len(n.declares) + len(n.provides) + 20; len(out) > 0 && (holds > maxPrunedHolds || len(out) == most) {
 			break
 		}
-		gone[id] = true
-		out = append(out, id)
+		gone[n.id] = true
+		out = append(out, n.id)
 	}
 	return out
 }

@@ -14,9 +14,19 @@ type symbols struct {
 	mu    sync.RWMutex
 	ids   map[ontology.Capability]uint32
 	names []ontology.Capability
+	named int // the first so many numbers are in the order of names
 }
 
 func newSymbols() *symbols { return &symbols{ids: map[ontology.Capability]uint32{}} }
+
+// numberAll makes a table of capabilities that are distinct and sorted.
+func numberAll(names []ontology.Capability) *symbols {
+	s := &symbols{ids: make(map[ontology.Capability]uint32, len(names)), names: names, named: len(names)}
+	for i, c := range names {
+		s.ids[c] = uint32(i)
+	}
+	return s
+}
 
 // intern returns the numbers of capabilities, sorted and without duplicates.
 func (s *symbols) intern(cs []ontology.Capability) []uint32 {
@@ -54,15 +64,18 @@ func (s *symbols) find(cs []ontology.Capability) (ids []uint32, all bool) {
 	return slices.Compact(ids), all
 }
 
-// list returns the capabilities of numbers, sorted by name.
+// list returns the capabilities of sorted numbers, sorted by name.
 func (s *symbols) list(ids []uint32) []ontology.Capability {
 	out := make([]ontology.Capability, len(ids))
 	s.mu.RLock()
 	for i, id := range ids {
 		out[i] = s.names[id]
 	}
+	named := len(ids) == 0 || int(ids[len(ids)-1]) < s.named
 	s.mu.RUnlock()
-	slices.Sort(out)
+	if !named {
+		slices.Sort(out)
+	}
 	return out
 }
 

@@ -11,18 +11,17 @@ import (
 
 // View is the capability index and the declared capabilities as the last
 // commit left them. It is immutable and answers from memory, without locks
-// that any writing holds for long. It answers the planner's questions.
-//
-// As SPARQL over the triples the two questions are:
-//
-//	Supersets: SELECT ?s { ?s bn:state ?st ; bn:runtime R ; bn:rung U ; bn:provides c1, c2, … .
-//	           FILTER(?st IN (bn:Live, bn:Stored)) }
-//	Bases:     SELECT ?s { ?s bn:state ?st ; bn:runtime R ; bn:rung U . FILTER(?st IN (bn:Live, bn:Stored))
-//	           FILTER NOT EXISTS { ?s bn:declares ?d . FILTER(?d NOT IN (closure of the need under bn:implies)) } }
+// that any writing holds for long. It answers the planner's questions; each is
+// stated in SPARQL by a function of questions.go.
 type View struct {
 	syms   *symbols
-	shards map[shardKey]*shard
+	shards map[shardKey]*shard // live and stored snapshots
+	rest   *shard              // all others
 	decl   *declared
+
+	snaps uint64 // number of the commit whose GraphSnapshots this is
+	pairs int64  // statements of bn:provides in it
+	whole bool   // all of them are of snapshots in the index
 }
 
 // View returns the index as it is now. The planner takes one view for one plan.
@@ -37,7 +36,7 @@ func (v *View) Supersets(l Lookup, k int) []Candidate {
 		return nil
 	}
 	closure, _ := v.syms.find(v.decl.closure(l.Need))
-	best := top{k: k}
+	best := newTop(k)
 	for _, h := range v.pick(l) {
 		for _, n := range h.tail {
 			if subset(need, n.provides) {
@@ -45,11 +44,13 @@ func (v *View) Supersets(l Lookup, k int) []Candidate {
 			}
 		}
 		for _, g := range h.segs {
-			g.supersets(need, func(n *node) bool {
+			g.supersets(need, func(ord uint16) bool {
 				// No later node of the segment can have less beyond the closure.
-				if !best.wants(rated{n, len(n.declares) - len(closure)}, compareExtra) {
+				least := int(g.sizes[ord]) - len(closure)
+				if best.full() && least > best.last().extra {
 					return false
 				}
+				n := g.nodes[ord]
 				best.offer(rated{n, len(n.declares) - common(n.declares, closure)}, compareExtra)
 				return true
 			})
@@ -66,7 +67,7 @@ func (v *View) Bases(l Lookup, k int) []Candidate {
 		return nil
 	}
 	closure, _ := v.syms.find(v.decl.closure(l.Need))
-	best := top{k: k}
+	best := newTop(k)
 	bySaved := func(a, b rated) int { return compareSaved(a.node, b.node) }
 	consider := func(n *node) bool {
 		if !best.wants(rated{node: n}, bySaved) {
@@ -82,7 +83,7 @@ func (v *View) Bases(l Lookup, k int) []Candidate {
 			consider(n)
 		}
 		for _, g := range h.segs {
-			g.bases(closure, consider)
+			g.bases(closure, func(ord uint16) bool { return consider(g.nodes[ord]) })
 		}
 	}
 	return v.candidates(best.items)
@@ -120,39 +121,68 @@ func (v *View) candidates(items []rated) []Candidate {
 	out := make([]Candidate, 0, len(items))
 	for _, r := range items {
 		out = append(out, Candidate{
-			ID:            r.node.snap.ID,
-			SpecKey:       r.node.snap.SpecKey,
+			ID:            r.node.id,
+			SpecKey:       r.node.specKey,
 			Declares:      v.syms.list(r.node.declares),
 			Extra:         r.extra,
 			WarmMillis:    r.node.saved,
-			ResidentBytes: r.node.snap.ResidentBytes,
+			ResidentBytes: r.node.bytes,
 		})
 	}
 	return out
 }
 
-// with returns a view in which a node is gone or has come; nil is none.
-func (v *View) with(gone, come *node) *View {
-	next := &View{syms: v.syms, decl: v.decl, shards: maps.Clone(v.shards)}
-	if gone != nil && gone.forkable() {
-		key := shardKey{gone.snap.Runtime, gone.snap.Rung}
-		if h := next.shards[key]; h != nil {
-			if h = h.without(gone, v.syms.len()); h.empty() {
-				delete(next.shards, key)
-			} else {
-				next.shards[key] = h
-			}
+// with returns a view in which a node is gone or has come; nil is none. The
+// caller is the writer, and lends its tally.
+func (v *View) with(gone, come *node, t *tally) *View {
+	next := *v
+	next.shards = maps.Clone(v.shards)
+	t.grow(v.syms.len())
+	if gone != nil {
+		next.place(gone, next.of(gone).without(gone, t))
+		next.pairs -= int64(len(gone.provides))
+	}
+	if come != nil {
+		next.place(come, next.of(come).with(come, t))
+		next.pairs += int64(len(come.provides))
+	}
+	return &next
+}
+
+// of returns the shard that a node belongs to.
+func (v *View) of(n *node) *shard {
+	h := v.rest
+	if n.forkable() {
+		h = v.shards[*n.shard]
+	}
+	if h == nil {
+		return &shard{}
+	}
+	return h
+}
+
+// place sets the shard that a node belongs to. The view is not shown yet.
+func (v *View) place(n *node, h *shard) {
+	switch {
+	case !n.forkable():
+		v.rest = h
+	case h.empty():
+		delete(v.shards, *n.shard)
+	default:
+		v.shards[*n.shard] = h
+	}
+}
+
+// providers yields every node, in whatever state, that provides all of need.
+func (v *View) providers(need []uint32, yield func(*node) bool) {
+	for _, h := range v.shards {
+		if !h.supersets(need, yield) {
+			return
 		}
 	}
-	if come != nil && come.forkable() {
-		key := shardKey{come.snap.Runtime, come.snap.Rung}
-		h := next.shards[key]
-		if h == nil {
-			h = &shard{}
-		}
-		next.shards[key] = h.with(come, v.syms.len())
+	if v.rest != nil {
+		v.rest.supersets(need, yield)
 	}
-	return next
 }
 
 // rated is a node with its rating in one look-up.
@@ -172,9 +202,17 @@ type top struct {
 	items []rated
 }
 
+// newTop makes room for the first few of k.
+func newTop(k int) top { return top{k: k, items: make([]rated, 0, min(k, 64)+1)} }
+
+func (t *top) full() bool { return len(t.items) == t.k }
+
+// last is the worst of those kept.
+func (t *top) last() rated { return t.items[len(t.items)-1] }
+
 // wants reports whether an item of this rating would be kept.
 func (t *top) wants(r rated, compare func(a, b rated) int) bool {
-	return len(t.items) < t.k || compare(r, t.items[t.k-1]) < 0
+	return !t.full() || compare(r, t.last()) < 0
 }
 
 // offer keeps an item if it is among the best.
