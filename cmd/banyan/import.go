@@ -51,7 +51,7 @@ graph. With - the declarations are read from standard input, which needs --graph
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.graph, "graph", "", "IRI of the graph to replace (default: by the file's name)")
-	f.StringVar(&o.format, "format", "", "turtle or ntriples (default: by the file's ending)")
+	f.StringVar(&o.format, "format", "", "turtle, ntriples or json (default: by the file's ending)")
 	f.BoolVar(&o.dryRun, "dry-run", false, "check only, change nothing")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
@@ -60,9 +60,9 @@ graph. With - the declarations are read from standard input, which needs --graph
 // check refuses files that would replace each other.
 func (o *importOptions) check(cmd *cobra.Command) error {
 	switch o.format {
-	case "", "turtle", "ntriples":
+	case "", "turtle", "ntriples", "json":
 	default:
-		return usage(cmd, "--format %q is not one of turtle, ntriples", o.format)
+		return usage(cmd, "--format %q is not one of turtle, ntriples, json", o.format)
 	}
 	if o.graph != "" && len(o.files) > 1 {
 		return usage(cmd, "--graph takes one file: each further one would replace it")
