@@ -75,6 +75,8 @@ func storeErr(op string, err error) error {
 			Op: op, Kind: errs.TooLarge, Msg: "the change is too large for one transaction", Err: err,
 			Hint: "split it, or replace a whole graph by an import",
 		}
+	case diskFull(err):
+		return &errs.Error{Op: op, Kind: errs.Exhausted, Msg: "the disk is full", Err: err, Hint: "make room on the disk"}
 	case errors.Is(err, badger.ErrDBClosed), errors.Is(err, badger.ErrBlockedWrites):
 		return errClosed(op)
 	}

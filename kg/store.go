@@ -45,6 +45,7 @@ type Store struct {
 	now   func() time.Time
 	owner *owner
 	high  *highWater
+	room  room
 	dict  *dict
 
 	table   atomic.Pointer[graphTable]
@@ -84,7 +85,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Store{log: cfg.Logger, now: cfg.Now, dict: newDict(), writer: make(chan struct{}, 1), cat: newCatalogueState()}
+	s := &Store{log: cfg.Logger, now: cfg.Now, room: newRoom(cfg), dict: newDict(), writer: make(chan struct{}, 1), cat: newCatalogueState()}
 	s.gate.idle = sync.NewCond(&s.gate)
 	err := s.open(ctx, cfg)
 	if err != nil {
@@ -103,6 +104,9 @@ func (s *Store) open(ctx context.Context, cfg Config) (err error) {
 		}
 		if s.high, err = openHighWater(cfg.Dir); err != nil {
 			return errs.Wrap(errs.Unavailable, err, "the data folder %q cannot be written", filepath.Base(cfg.Dir))
+		}
+		if err := precheck(ctx, cfg.Dir); err != nil {
+			return err
 		}
 	}
 	if s.db, err = openBadger(cfg); err != nil {

@@ -95,6 +95,9 @@ func (s *Store) commit(t *Tx) error {
 	if t.entries == 0 {
 		return nil
 	}
+	if err := s.room.check(); err != nil {
+		return err
+	}
 	changes, err := t.finishGraphs()
 	if err != nil {
 		return err
