@@ -199,14 +199,14 @@ func (l *logs) String() string {
 
 // rig is a server over a real socket.
 type rig struct {
-	t      *testing.T
+	t      testing.TB
 	url    string
 	log    *logs
 	client *http.Client
 }
 
 // start serves an engine by httptest; tweak may change the settings.
-func start(t *testing.T, eng server.Engine, tweak func(*server.Config)) *rig {
+func start(t testing.TB, eng server.Engine, tweak func(*server.Config)) *rig {
 	t.Helper()
 	l := &logs{}
 	cfg := server.Config{Engine: eng, Logger: slog.New(slog.NewJSONHandler(l, nil)), TrustLoopback: true}

@@ -46,14 +46,15 @@ func (s *Server) writeStream(ctx context.Context, w http.ResponseWriter, a answe
 // would follow nobody reads.
 var errHeadSent = errors.New("the header was sent")
 
-// lazyWriter sends the header with the first bytes of the body, and compresses
+// lazyWriter sends the header with the first bytes that go out, and compresses
 // the body if the client takes that and it is worth it.
 type lazyWriter struct {
 	s       *Server
 	w       http.ResponseWriter
 	a       answer
-	started bool
+	started bool // the header was sent
 	last    bool // all that is left is in hand
+	decided bool // whether to compress
 	zip     *gzip.Writer
 	failed  error
 }
@@ -67,12 +68,20 @@ var zippers = sync.Pool{New: func() any {
 	return z
 }}
 
-func (l *lazyWriter) start(bytes int) {
-	l.started = true
-	if l.a.zip && !l.a.head && (bytes > smallAnswer || !l.last) {
-		l.w.Header().Set("Content-Encoding", "gzip")
+// decide chooses, with the first bytes in hand, whether to compress.
+func (l *lazyWriter) decide(bytes int) {
+	l.decided = true
+	if l.a.zip && (bytes > smallAnswer || !l.last) {
 		l.zip = zippers.Get().(*gzip.Writer)
 		l.zip.Reset(wire{l})
+	}
+}
+
+// start sends the header.
+func (l *lazyWriter) start() {
+	l.started = true
+	if l.zip != nil {
+		l.w.Header().Set("Content-Encoding", "gzip")
 	}
 	l.s.writeHeader(l.w, l.a)
 }
@@ -83,11 +92,11 @@ func (l *lazyWriter) finish(buf *bufio.Writer) error {
 	if err := buf.Flush(); err != nil {
 		return err
 	}
-	if !l.started {
-		l.start(0) // an empty body
-	}
 	if l.zip != nil {
 		return l.zip.Close()
+	}
+	if !l.started {
+		l.start() // an empty body
 	}
 	return nil
 }
@@ -104,11 +113,8 @@ func (l *lazyWriter) release() {
 
 // Write implements io.Writer.
 func (l *lazyWriter) Write(p []byte) (int, error) {
-	if !l.started {
-		l.start(len(p))
-	}
-	if l.a.head {
-		return 0, errHeadSent
+	if !l.decided {
+		l.decide(len(p))
 	}
 	if l.zip != nil {
 		return l.zip.Write(p)
@@ -122,6 +128,12 @@ type wire struct{ l *lazyWriter }
 // Write implements io.Writer.
 func (w wire) Write(p []byte) (int, error) {
 	l := w.l
+	if !l.started {
+		l.start()
+	}
+	if l.a.head {
+		return 0, errHeadSent
+	}
 	if l.a.length == 0 { // else its time was given to it as a whole
 		l.s.extend(l.w, 0)
 	}
