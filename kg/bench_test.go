@@ -3,9 +3,7 @@ package kg
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -45,108 +43,6 @@ func zipfSnapshots(n int, holds func(*rand.Rand) int) []Snapshot {
 }
 
 func tenToThirty(r *rand.Rand) int { return 10 + r.IntN(21) }
-
-func benchView(snaps []Snapshot) *View {
-	c := newCatalogueState()
-	c.adopt(loadedOf(snaps), &declared{}, 1)
-	return c.view.Load()
-}
-
-// loadedOf is what the store's reader would make of snapshots.
-func loadedOf(snaps []Snapshot) *loaded {
-	seen := map[ontology.Capability]bool{}
-	for _, sn := range snaps {
-		for _, c := range slices.Concat(sn.Declares, sn.Provides) {
-			seen[c] = true
-		}
-	}
-	all := &loaded{whole: true, names: slices.Sorted(maps.Keys(seen))}
-	syms := numberAll(all.names)
-	for i := range snaps {
-		n := newNode(&snaps[i], kindIRI<<kindShift|ID(i+1), syms.intern(snaps[i].Declares), syms.intern(snaps[i].Provides))
-		n.shard = &shardKey{snaps[i].Runtime, snaps[i].Rung}
-		all.nodes = append(all.nodes, n)
-	}
-	return all
-}
-
-// needs draws what is asked for: a part of what some snapshot provides.
-func needs(snaps []Snapshot, size int) []Lookup {
-	r := rand.New(rand.NewPCG(3, 4))
-	out := make([]Lookup, 200)
-	for i := range out {
-		from := snaps[r.IntN(len(snaps))].Provides
-		l := Lookup{Runtime: "python", Rung: "forkserver"}
-		for range min(size, len(from)) {
-			l.Need = append(l.Need, from[r.IntN(len(from))])
-		}
-		out[i] = l
-	}
-	return out
-}
-
-func BenchmarkSupersets(b *testing.B) {
-	for _, n := range []int{1_000, 100_000} {
-		snaps := zipfSnapshots(n, tenToThirty)
-		v := benchView(snaps)
-		for _, size := range []int{1, 5, 10} {
-			ls := needs(snaps, size)
-			b.Run(fmt.Sprintf("n=%d/need=%d", n, size), func(b *testing.B) {
-				b.ReportAllocs()
-				i := 0
-				for b.Loop() {
-					v.Supersets(ls[i%len(ls)], 10)
-					i++
-				}
-			})
-		}
-	}
-}
-
-func BenchmarkBases(b *testing.B) {
-	for _, n := range []int{1_000, 100_000} {
-		snaps := zipfSnapshots(n, func(r *rand.Rand) int { return 1 + r.IntN(8) })
-		v := benchView(snaps)
-		for _, size := range []int{5, 20} {
-			ls := needs(snaps, size)
-			b.Run(fmt.Sprintf("n=%d/need=%d", n, size), func(b *testing.B) {
-				b.ReportAllocs()
-				i := 0
-				for b.Loop() {
-					v.Bases(ls[i%len(ls)], 10)
-					i++
-				}
-			})
-		}
-	}
-}
-
-func BenchmarkIndexRebuild(b *testing.B) {
-	for _, c := range []struct{ n, holds int }{{1_000, 20}, {100_000, 20}, {10_000, 250}} {
-		snaps := zipfSnapshots(c.n, func(*rand.Rand) int { return c.holds })
-		b.Run(fmt.Sprintf("n=%d/holds=%d", c.n, 2*c.holds), func(b *testing.B) {
-			for b.Loop() {
-				benchView(snaps)
-			}
-		})
-	}
-}
-
-// BenchmarkIndexPut is what a put costs the index, beside the disk.
-func BenchmarkIndexPut(b *testing.B) {
-	for _, c := range []struct{ n, holds int }{{10_000, 20}, {10_000, 250}} {
-		snaps := zipfSnapshots(c.n, func(*rand.Rand) int { return c.holds })
-		b.Run(fmt.Sprintf("n=%d/holds=%d", c.n, 2*c.holds), func(b *testing.B) {
-			for b.Loop() {
-				s := newCatalogueState()
-				for i := range snaps {
-					s.apply([]change{{put: snaps[i], iri: ID(i + 1)}}, 1)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(c.n), "µs/put")
-		})
-	}
-}
 
 func benchDisk(b *testing.B) *Store {
 	s := onDisk(b, b.TempDir())

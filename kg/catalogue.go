@@ -30,7 +30,7 @@ type catalogueState struct {
 
 func newCatalogueState() *catalogueState {
 	c := &catalogueState{tree: newTree(0), tally: &tally{}, kinds: map[shardKey]*shardKey{}}
-	c.view.Store(&View{syms: newSymbols(), decl: &declared{}, whole: true})
+	c.view.Store(&View{syms: newSymbols(), shards: map[shardKey]*shard{}, decl: &declared{}, whole: true})
 	return c
 }
 
