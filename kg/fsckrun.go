@@ -69,7 +69,7 @@ func (f *fsck) checkFiles() bool {
 		f.report.note("manifest", manifestName, err, "")
 		return false
 	}
-	err = files.consistent()
+	err = files.consistent(f.dir)
 	f.report.note("manifest", manifestName, err, fmt.Sprintf("%d tables", len(files.listed)))
 	whole := f.checkTables()
 	if len(files.mems) > 0 {
@@ -81,8 +81,13 @@ func (f *fsck) checkFiles() bool {
 // checkHighWater reads COMMITS. Its damage is noted and is no damage of the
 // store: the file is a guard.
 func (f *fsck) checkHighWater() {
-	file, err := os.Open(filepath.Join(f.dir, highWaterName))
-	found := "missing; lost commits would not be noticed"
+	path, found := filepath.Join(f.dir, highWaterName), "missing; lost commits would not be noticed"
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		f.report.note("commit number", highWaterName, errLost("%s of the store is not a file", highWaterName), "")
+		return
+	}
+	file, err := os.Open(path)
 	if err == nil {
 		f.noted = (&highWater{f: file}).read()
 		_ = file.Close() // only read

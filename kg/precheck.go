@@ -61,7 +61,7 @@ func precheck(ctx context.Context, dir string) error {
 	if err := files.readManifest(dir); err != nil {
 		return err
 	}
-	if err := files.consistent(); err != nil {
+	if err := files.consistent(dir); err != nil {
 		return err
 	}
 	return files.verifyTables(ctx, dir, nil)
@@ -169,26 +169,52 @@ func damagedManifest(cause error) error {
 
 // consistent holds the list against the folder. A store that was closed has a
 // whole list, no table beside it and no log. Only a process that was killed
-// leaves the last record torn, or a table that is not listed yet, and then its
-// log is there as well, with all that the table holds.
-func (f *storeFiles) consistent() error {
+// leaves the last record torn, or a table that is not listed yet.
+func (f *storeFiles) consistent(dir string) error {
 	for name := range f.listed {
 		if !slices.Contains(f.tables, name) {
 			return errLost("the table file %s of the store is missing", quote(name))
 		}
 	}
-	if len(f.mems) > 0 {
-		return nil
-	}
-	if f.torn > 0 {
+	if f.torn > 0 && len(f.mems) == 0 {
 		return errLost("the MANIFEST of the store, the list of its tables, is cut off")
 	}
+	return f.unlisted(dir)
+}
+
+// unlisted judges the tables that are not listed, which Badger would delete. A
+// killed process leaves one that was written from a log, and then that log is
+// there as well; or one that was made of other tables, and then those are
+// listed. Any other says that the list has lost a part.
+func (f *storeFiles) unlisted(dir string) error {
+	if len(f.tables) == len(f.listed) {
+		return nil // all that are listed are there
+	}
+	var newest uint64 // version in a listed table
+	extra := map[string]uint64{}
 	for _, name := range f.tables {
-		if _, ok := f.listed[name]; !ok {
-			return errLost("the MANIFEST of the store does not list the table file %s", quote(name))
+		v, readable := tableVersion(filepath.Join(dir, name))
+		if _, ok := f.listed[name]; ok {
+			newest = max(newest, v)
+		} else if readable { // else it was never finished
+			extra[name] = v
 		}
 	}
+	for name, v := range extra {
+		if len(f.mems) > 0 && (v <= newest || f.logged(dir, v)) {
+			continue
+		}
+		return errLost("the MANIFEST of the store does not list the table file %s", quote(name))
+	}
 	return nil
+}
+
+// logged reports whether a log begins at or before a version.
+func (f *storeFiles) logged(dir string, version uint64) bool {
+	return slices.ContainsFunc(f.mems, func(name string) bool {
+		v, ok := logVersion(filepath.Join(dir, name))
+		return ok && v <= version
+	})
 }
 
 // verifyTables verifies every listed table, two at a time; each is told to

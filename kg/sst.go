@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -37,25 +39,34 @@ func verifyTable(ctx context.Context, path string, packed bool) (err error) {
 			err = damagedTable(name, fmt.Errorf("panic: %v", p))
 		}
 	}()
+	return withTable(path, func(data []byte) error { return tableErr(name, checkTable(ctx, data, packed)) })
+}
+
+// withTable maps a table file into memory for the time of a call.
+func withTable(path string, fn func(data []byte) error) error {
+	name := quote(filepath.Base(path))
+	unreadable := func(err error) error {
+		return errs.Wrap(errs.Unavailable, err, "the table file %s of the store cannot be read", name)
+	}
 	f, err := os.Open(path)
 	if err != nil {
-		return errs.Wrap(errs.Unavailable, err, "the table file %s of the store cannot be read", name)
+		return unreadable(err)
 	}
 	defer f.Close() //nolint:errcheck // only read
 	info, err := f.Stat()
 	if err != nil {
-		return errs.Wrap(errs.Unavailable, err, "the table file %s of the store cannot be read", name)
+		return unreadable(err)
 	}
 	if info.Size() < 12 || info.Size() > 1<<32-1 {
 		return damagedTable(name, fmt.Errorf("%d bytes", info.Size()))
 	}
 	data, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
-		return errs.Wrap(errs.Unavailable, err, "the table file %s of the store cannot be read", name)
+		return unreadable(err)
 	}
 	defer unix.Munmap(data)                      //nolint:errcheck // only read
 	_ = unix.Madvise(data, unix.MADV_SEQUENTIAL) // a hint
-	return tableErr(name, checkTable(ctx, data, packed))
+	return fn(data)
 }
 
 // tableErr passes what is not damage, and names the file of what is.
@@ -72,18 +83,10 @@ func damagedTable(name string, cause error) error {
 
 // checkTable verifies a table's bytes.
 func checkTable(ctx context.Context, data []byte, packed bool) error {
-	rest, sum, err := cutChecksum(data)
+	table, rest, err := tableIndex(data)
 	if err != nil {
 		return err
 	}
-	rest, index, err := cutTail(rest)
-	if err != nil {
-		return err
-	}
-	if err := y.VerifyChecksum(index, sum); err != nil {
-		return fmt.Errorf("index: %w", err)
-	}
-	table := fb.GetRootAsTableIndex(index, 0)
 	n := table.OffsetsLength()
 	if n == 0 {
 		return errors.New("no blocks")
@@ -106,6 +109,76 @@ func checkTable(ctx context.Context, data []byte, packed bool) error {
 		}
 	}
 	return nil
+}
+
+// tableIndex verifies a table's index; rest is what stands in front of it.
+func tableIndex(data []byte) (table *fb.TableIndex, rest []byte, err error) {
+	rest, sum, err := cutChecksum(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	rest, index, err := cutTail(rest)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := y.VerifyChecksum(index, sum); err != nil {
+		return nil, nil, fmt.Errorf("index: %w", err)
+	}
+	return fb.GetRootAsTableIndex(index, 0), rest, nil
+}
+
+// tableVersion returns the newest version in a table; ok is false if its index
+// cannot be read.
+func tableVersion(path string) (version uint64, ok bool) {
+	defer func() {
+		if recover() != nil { // the index is a flatbuffer, whose reader trusts it
+			version, ok = 0, false
+		}
+	}()
+	err := withTable(path, func(data []byte) error {
+		table, _, err := tableIndex(data)
+		if err == nil {
+			version = table.MaxVersion()
+		}
+		return err
+	})
+	return version, err == nil
+}
+
+// logHead is what stands in front of a log's first entry.
+const logHead = 20
+
+// logVersion returns the version of a log's first entry; ok is false if there
+// is none. An entry is two bytes of flags, the lengths of key and value and the
+// time it expires (uvarints), the key, and more; a key ends with the version,
+// taken from the largest number so that the newest sorts first.
+func logVersion(path string) (version uint64, ok bool) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close() //nolint:errcheck // only read
+	b := make([]byte, 512)
+	n, err := f.ReadAt(b, logHead)
+	if err != nil && !errors.Is(err, io.EOF) || n < 2 {
+		return 0, false
+	}
+	b = b[2:n]
+	length := uint64(0)
+	for i := range 3 {
+		v, used := binary.Uvarint(b)
+		if used <= 0 {
+			return 0, false
+		}
+		if i == 0 {
+			length = v
+		}
+		b = b[used:]
+	}
+	if length < 8 || length > uint64(len(b)) {
+		return 0, false
+	}
+	return math.MaxUint64 - binary.BigEndian.Uint64(b[length-8:]), true
 }
 
 // checkBlock verifies one block. It returns the buffer it unpacked into, to be
