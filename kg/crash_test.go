@@ -26,8 +26,11 @@ const perBatch = 40
 // commit on standard output, after Update has returned.
 func child(role string) int {
 	dir := os.Getenv("BANYAN_KG_TEST_DIR")
-	if role == "verdict" {
+	switch role {
+	case "verdict":
 		return childVerdict(dir)
+	case "restore":
+		return childRestore(dir)
 	}
 	s, err := Open(context.Background(), Config{Dir: dir, Logger: quiet()})
 	if err != nil {
