@@ -70,6 +70,13 @@ type Config struct {
 	// orders; default what leaves half of the machine's memory if MaxQueries
 	// hold as much at once, but 16 MiB at least and 512 MiB at most.
 	MaxQueryMemory int64
+	// BackupEvery is the period of scheduled backups; 0, the default, makes none.
+	BackupEvery time.Duration
+	// BackupDir is the folder for them. It is made if it is missing; one on
+	// another disk than Dir survives more.
+	BackupDir string
+	// BackupKeep is how many of them are kept; default 7.
+	BackupKeep int
 	// Rungs replaces the rungs the engine would make itself. The engine closes
 	// them.
 	Rungs []rungs.Rung
@@ -98,6 +105,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.BootTimeout, 2*time.Minute)
 	setDefault(&c.Tick, 5*time.Second)
 	setDefault(&c.KeepRetired, 10_000)
+	setDefault(&c.BackupKeep, 7)
 	setDefault(&c.MaxQueries, 4*runtime.NumCPU())
 	setDefault(&c.MaxQueriesQueued, min(1_000_000, 16*c.MaxQueries))
 	setDefault(&c.QueryTimeout, 30*time.Second)
@@ -141,6 +149,15 @@ func (c Config) Validate() error {
 		if d.value < 10*time.Millisecond || d.value > 30*24*time.Hour {
 			bad(d.name, "%v is not between 10 ms and 30 days", d.value)
 		}
+	}
+	if (c.BackupEvery != 0) != (c.BackupDir != "") {
+		bad("BackupDir", "scheduled backups need a folder and BackupEvery")
+	}
+	if c.BackupEvery != 0 && (c.BackupEvery < time.Minute || c.BackupEvery > 30*24*time.Hour) {
+		bad("BackupEvery", "%v is not between 1 minute and 30 days", c.BackupEvery)
+	}
+	if c.BackupKeep < 1 || c.BackupKeep > 10_000 {
+		bad("BackupKeep", "%d is not between 1 and 10,000", c.BackupKeep)
 	}
 	if c.MaxQueryRows < 1 || c.MaxQueryRows > 1_000_000_000 {
 		bad("MaxQueryRows", "%d is not between 1 and 1,000,000,000", c.MaxQueryRows)

@@ -38,7 +38,8 @@ type Engine struct {
 	runs    atomic.Int64
 
 	queries *queue
-	updates *queue // updates and writes of the graph store
+	backups *backups // nil if none are scheduled
+	updates *queue   // updates and writes of the graph store
 
 	cannot *negativeCache // specs whose boot failed a moment ago
 
@@ -111,6 +112,10 @@ func (e *Engine) start(ctx context.Context) error {
 		return err
 	}
 	e.upkeep.Go(func() { e.keepUp(e.life) })
+	if e.cfg.BackupEvery > 0 {
+		e.backups = newBackups(e.cfg, e.Backup)
+		e.upkeep.Go(func() { e.backups.run(e.life) })
+	}
 	return nil
 }
 

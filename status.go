@@ -25,6 +25,7 @@ func (e *Engine) Status(ctx context.Context) (Status, error) {
 		Version: buildinfo.Version(), Node: e.cfg.Node, StartedAt: e.startedAt.UTC(), Rungs: all,
 		Parents: len(e.registry.List()), Running: int(e.running.Load()), Runs: e.runs.Load(),
 		Triples: e.store.Triples(), Draining: e.closing.Load(),
+		Backup: e.backups.status(),
 	}, nil
 }
 
@@ -95,6 +96,9 @@ func (e *Engine) Doctor(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	report := Report{Checks: []Check{{Name: "store", State: "ok", Found: fmt.Sprintf("%d triples", e.store.Triples())}}}
+	if e.backups != nil {
+		report.Checks = append(report.Checks, e.backups.check())
+	}
 	for _, s := range all {
 		report.Checks = append(report.Checks, rungCheck(s))
 		report.OK = report.OK || s.Available && s.Isolation > ontology.IsolationNone

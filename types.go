@@ -178,6 +178,8 @@ type Status struct {
 	Runs      int64        `json:"runs"`    // jobs run since the start
 	Triples   int64        `json:"triples"`
 	Draining  bool         `json:"draining"`
+	// Backup is what became of the scheduled backups; nil if there are none.
+	Backup *BackupStatus `json:"backup,omitempty"`
 }
 
 // Check is one line of the doctor's report.
