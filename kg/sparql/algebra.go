@@ -13,9 +13,9 @@ func newJoin(a, b plan) plan {
 	x, ok := a.(*planBGP)
 	y, also := b.(*planBGP)
 	if ok && also && filtersAgree(x.filters, x.certain, y.possible) && filtersAgree(y.filters, y.certain, x.possible) {
-		return sealBGP(&planBGP{steps: append(x.steps[:len(x.steps):len(x.steps)], y.steps...), filters: append(x.filters[:len(x.filters):len(x.filters)], y.filters...)})
+		return &planBGP{varFacts: bothFacts(a, b), steps: joined(x.steps, y.steps), filters: joined(x.filters, y.filters)}
 	}
-	j := &planJoin{}
+	j := &planJoin{varFacts: bothFacts(a, b)}
 	for _, p := range [...]plan{a, b} {
 		if inner, ok := p.(*planJoin); ok && len(inner.filters) == 0 {
 			j.parts = append(j.parts, inner.parts...)
@@ -23,7 +23,28 @@ func newJoin(a, b plan) plan {
 			j.parts = append(j.parts, p)
 		}
 	}
-	return j.seal()
+	return j.valuesFirst()
+}
+
+// joined appends to a list that another plan may hold as well.
+func joined[T any](a, b []T) []T { return append(a[:len(a):len(a)], b...) }
+
+// bothFacts are what is known of the variables of two plans joined. They are
+// made from the plans' own, not from their parts: a long group is joined part
+// by part.
+func bothFacts(a, b plan) *varFacts {
+	x, y := a.facts(), b.facts()
+	return &varFacts{
+		certain: x.certain.union(y.certain), possible: x.possible.union(y.possible),
+		mentions: x.mentions.union(y.mentions), pipes: x.pipes && y.pipes,
+	}
+}
+
+// mentioning are a plan's facts when a filter stands over it as well.
+func mentioning(p plan, f *filter) *varFacts {
+	facts := *p.facts()
+	facts.mentions = facts.mentions.union(f.slots)
+	return &facts
 }
 
 func isUnit(p plan) bool {
@@ -31,9 +52,9 @@ func isUnit(p plan) bool {
 	return ok && len(b.steps) == 0 && len(b.filters) == 0
 }
 
-// seal notes the join's variables. Inline data goes first: it is small and
-// binds what others look for.
-func (p *planJoin) seal() *planJoin {
+// valuesFirst puts inline data first: it is small and binds what others look
+// for.
+func (p *planJoin) valuesFirst() *planJoin {
 	var parts, rest []plan
 	for _, part := range p.parts {
 		if _, ok := part.(*planValues); ok {
@@ -43,18 +64,6 @@ func (p *planJoin) seal() *planJoin {
 		}
 	}
 	p.parts = append(parts, rest...)
-	f := &varFacts{pipes: true}
-	for _, part := range p.parts {
-		pf := part.facts()
-		f.certain = f.certain.union(pf.certain)
-		f.possible = f.possible.union(pf.possible)
-		f.mentions = f.mentions.union(pf.mentions)
-		f.pipes = f.pipes && pf.pipes
-	}
-	for _, c := range p.filters {
-		f.mentions = f.mentions.union(c.slots)
-	}
-	p.varFacts = f
 	return p
 }
 
@@ -216,16 +225,20 @@ func filtersAgree(fs []*filter, certain, left slotSet) bool {
 
 // filtered puts filters over a pattern, as deep as their variables let them.
 func filtered(p plan, fs []*filter) plan {
-	var rest []*filter
+	var inside, over, rest []*filter
 	for _, f := range fs {
 		f = &filter{expr: f.expr, slots: f.slots, need: f.slots.common(p.facts().possible), all: f.all}
+		if sinks(p, f) {
+			inside = append(inside, f)
+		} else {
+			over = append(over, f)
+		}
+	}
+	p = sink(p, inside)
+	for _, f := range over {
 		if f.all != nil && p.facts().certain.has(f.all.slot) {
 			p = joinAll(p, f.all)
-			continue
-		}
-		if q, ok := push(p, f); ok {
-			p = q
-		} else {
+		} else if !push(&p, f) {
 			rest = append(rest, f)
 		}
 	}
@@ -240,25 +253,49 @@ func filtered(p plan, fs []*filter) plan {
 	return &planFilter{varFacts: &f, in: p, filters: rest}
 }
 
-// push moves a filter into an operator if every variable that it looks at is
-// bound there in every solution, so that its answer is the same there.
-func push(p plan, f *filter) (plan, bool) {
-	if !f.need.within(p.facts().certain) {
-		return p, false
+// sinks reports whether a filter goes into an operator's left or only side: it
+// does if every variable that it looks at is bound there in every solution, so
+// that its answer is the same there.
+func sinks(p plan, f *filter) bool {
+	switch p := p.(type) {
+	case *planLeft:
+		return f.need.within(p.left.facts().certain)
+	case *planMinus:
+		return f.need.within(p.left.facts().certain)
+	case *planExtend:
+		return f.need.within(p.in.facts().certain) && !f.slots.has(p.slot)
+	}
+	return false
+}
+
+// sink puts filters into an operator's left or only side, all at once.
+func sink(p plan, fs []*filter) plan {
+	if len(fs) == 0 {
+		return p
 	}
 	switch p := p.(type) {
-	case *planBGP:
-		return sealBGP(&planBGP{steps: p.steps, filters: append(p.filters[:len(p.filters):len(p.filters)], f)}), true
-	case *planJoin:
-		return (&planJoin{parts: p.parts, filters: append(p.filters[:len(p.filters):len(p.filters)], f)}).seal(), true
 	case *planLeft:
-		return newLeft(filtered(p.left, []*filter{f}), p.right, p.cond), true
+		return newLeft(filtered(p.left, fs), p.right, p.cond)
 	case *planMinus:
-		return newMinus(filtered(p.left, []*filter{f}), p.right, p.hidden), true
+		return newMinus(filtered(p.left, fs), p.right, p.hidden)
 	case *planExtend:
-		if !f.slots.has(p.slot) {
-			return newExtend(filtered(p.in, []*filter{f}), p.slot, p.expr), true
-		}
+		return newExtend(filtered(p.in, fs), p.slot, p.expr)
 	}
-	return p, false
+	return p
+}
+
+// push puts a filter among those of a pattern, under the condition of sinks.
+func push(to *plan, f *filter) bool {
+	if !f.need.within((*to).facts().certain) {
+		return false
+	}
+	switch p := (*to).(type) {
+	case *planBGP:
+		*to = &planBGP{varFacts: mentioning(p, f), steps: p.steps, filters: joined(p.filters, []*filter{f})}
+	case *planJoin:
+		*to = &planJoin{varFacts: mentioning(p, f), parts: p.parts, filters: joined(p.filters, []*filter{f})}
+	default:
+		return false
+	}
+	return true
 }

@@ -77,6 +77,9 @@ func (s *scope) group(g *group, at graphRef) (plan, error) {
 	p := unit()
 	var conds []*filter
 	for i := range g.elems {
+		if err := ended(s.c.x.ctx); err != nil {
+			return nil, err
+		}
 		e := &g.elems[i]
 		if e.kind == elemFilter {
 			f, err := s.filter(e.expr, at)
@@ -219,6 +222,9 @@ func (s *scope) values(v *values) (plan, error) {
 	}
 	certain := all
 	for _, terms := range v.rows {
+		if err := s.c.x.tick(); err != nil {
+			return nil, err
+		}
 		row := make([]kg.ID, len(terms))
 		var bound slotSet
 		for i, t := range terms {
@@ -277,6 +283,5 @@ func sealBGP(p *planBGP) *planBGP {
 		mentions = mentions.union(f.slots)
 	}
 	p.varFacts = &varFacts{certain: all, possible: all, mentions: mentions, pipes: true}
-	p.order = nil
 	return p
 }

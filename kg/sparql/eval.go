@@ -50,14 +50,41 @@ func (x *exec) apply(e *expr, row []kg.ID) (ttl.Term, error) {
 	}
 	var few [4]ttl.Term
 	args := few[:0]
+	held := 0
+	defer func() { x.release(held) }()
 	for _, a := range e.args {
 		t, err := x.eval(a, row)
+		if err == nil {
+			err = x.hold(t, &held)
+		}
 		if err != nil {
 			return ttl.Term{}, err
 		}
 		args = append(args, t)
 	}
-	return e.fn(x, args)
+	t, err := e.fn(x, args)
+	if err == nil && len(t.Value) > maxText {
+		err = errText()
+	}
+	return t, err
+}
+
+// longText is from what length on a text counts for the time that is spent on
+// it and, while an expression holds it, for the memory.
+const longText = 4096
+
+// hold counts a text that an expression holds while it evaluates another. The
+// caller releases what held has come to.
+func (x *exec) hold(t ttl.Term, held *int) error {
+	n := len(t.Value)
+	if n < longText {
+		return nil
+	}
+	*held += n
+	if err := x.charge(n); err != nil {
+		return err
+	}
+	return x.spend(n / 1024)
 }
 
 // truth returns an expression's effective boolean value (section 17.2.2).
@@ -131,8 +158,16 @@ func (x *exec) connect(e *expr, row []kg.ID, decides bool) (bool, error) {
 }
 
 func (x *exec) evalCompare(e *expr, row []kg.ID) (bool, error) {
+	if err := x.tick(); err != nil {
+		return false, err
+	}
 	a, err := x.eval(e.args[0], row)
 	if err != nil {
+		return false, err
+	}
+	held := 0
+	defer func() { x.release(held) }()
+	if err := x.hold(a, &held); err != nil {
 		return false, err
 	}
 	b, err := x.eval(e.args[1], row)
@@ -177,6 +212,11 @@ func (x *exec) evalIn(e *expr, row []kg.ID) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	held := 0
+	defer func() { x.release(held) }()
+	if err := x.hold(a, &held); err != nil {
+		return false, err
+	}
 	var failed error
 	for _, arg := range e.args[1:] {
 		b, err := x.eval(arg, row)
@@ -197,6 +237,9 @@ func (x *exec) evalIn(e *expr, row []kg.ID) (bool, error) {
 }
 
 func (x *exec) evalArith(e *expr, row []kg.ID) (ttl.Term, error) {
+	if err := x.spend(4); err != nil {
+		return ttl.Term{}, err
+	}
 	var n [2]number
 	for i, a := range e.args {
 		t, err := x.eval(a, row)

@@ -30,6 +30,7 @@ type exec struct {
 	bnodes    map[string]ttl.Term // BNODE(text) by text and solution
 	lent      []*hashing          // steps that hold tables
 	lentBytes int
+	counts    map[countKey]int // rows that fit constants
 }
 
 func newExec(ctx context.Context, sc *kg.Scanner, o Options) *exec {
@@ -42,8 +43,12 @@ func newExec(ctx context.Context, sc *kg.Scanner, o Options) *exec {
 const tickEvery = 256
 
 // tick is called in every loop: it reports why the run should end.
-func (x *exec) tick() error {
-	if x.ticks++; x.ticks%tickEvery != 0 {
+func (x *exec) tick() error { return x.spend(1) }
+
+// spend is tick for a step that takes as long as n of them.
+func (x *exec) spend(n int) error {
+	before := x.ticks / tickEvery
+	if x.ticks += n; x.ticks/tickEvery == before {
 		return nil
 	}
 	return ended(x.ctx)

@@ -152,7 +152,8 @@ func joinAll(p plan, all *forAll) plan {
 			if bgp, ok := part.(*planBGP); ok && bgp.certain.has(all.slot) {
 				parts := slices.Clone(p.parts)
 				parts[i] = newJoin(part, with)
-				return (&planJoin{parts: parts, filters: p.filters}).seal()
+				facts := bothFacts(p, with)
+				return &planJoin{varFacts: facts, parts: parts, filters: p.filters}
 			}
 		}
 	case *planLeft:

@@ -57,6 +57,14 @@ func (p place) value(row []kg.ID) kg.ID {
 	return row[p.slot]
 }
 
+// fixed returns a constant's id, 0 for a variable.
+func (p place) fixed() kg.ID {
+	if p.slot < 0 {
+		return p.id
+	}
+	return 0
+}
+
 // step is a triple pattern or, with a path, a path pattern.
 type step struct {
 	s, p, o place
@@ -87,7 +95,8 @@ type (
 		*varFacts
 		steps   []*step
 		filters []*filter
-		order   *bgpOrder
+		orders  []*bgpOrder // made so far
+		vars    []int       // its variables
 	}
 	planJoin struct {
 		*varFacts

@@ -2,42 +2,63 @@ package sparql
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
+	"github.com/seed-ff860830/banyan/internal/errs"
 	"github.com/seed-ff860830/banyan/ttl"
 )
 
 // pattern is a compiled regular expression; re is nil if it is none.
-type pattern struct{ re *regexp.Regexp }
+type pattern struct {
+	re   *regexp.Regexp
+	size int // instructions of its program
+}
 
-// maxPattern bounds the text of a pattern, maxPatterns those that a run keeps.
+// maxPattern bounds the text of a pattern, maxProgram the instructions that it
+// is compiled to, maxPatterns the patterns that a run keeps. maxMatching
+// bounds the bytes of a text times the instructions: what one match may take.
 const (
 	maxPattern  = 4096
-	maxPatterns = 256
+	maxProgram  = 10_000
+	maxPatterns = 64
+	maxMatching = 1 << 25
 )
 
 // compiled returns the expression of a pattern and flags (XPath functions,
-// section 5.6.1). Matching takes linear time, so that no pattern holds a query
-// up; what that cannot do, back-references, is an error of the expression.
-func (x *exec) compiled(text, flags string) (*regexp.Regexp, error) {
+// section 5.6.1) for a text. Matching takes time in proportion to the text and
+// the pattern, so that no pattern holds a query up; what that cannot do,
+// back-references, is an error of the expression.
+func (x *exec) compiled(text, flags, in string) (*regexp.Regexp, error) {
+	if len(text) > maxPattern {
+		return nil, errs.New(errs.TooLarge, "a regular expression has more than the limit of %d bytes", maxPattern)
+	}
 	key := flags + "/" + text
 	p, ok := x.regexes[key]
 	if !ok {
-		p = &pattern{re: compileRegex(text, flags)}
+		p = compileRegex(text, flags)
+		if err := x.spend(1 + p.size/16); err != nil {
+			return nil, err
+		}
 		if len(x.regexes) >= maxPatterns {
 			clear(x.regexes)
 		}
 		x.regexes[key] = p
 	}
-	if p.re == nil {
+	switch {
+	case p.size > maxProgram:
+		return nil, errs.New(errs.TooLarge, "a regular expression is more complex than the limit of %d instructions", maxProgram)
+	case p.re == nil:
 		return nil, errEval
+	case len(in)*p.size > maxMatching:
+		return nil, errs.New(errs.TooLarge, "a text of %d bytes is too long for its regular expression", len(in))
 	}
-	return p.re, nil
+	return p.re, x.spend(len(in) * p.size / 4096)
 }
 
-func compileRegex(text, flags string) *regexp.Regexp {
-	if len(text) > maxPattern || strings.Trim(flags, "smixq") != "" {
-		return nil
+func compileRegex(text, flags string) *pattern {
+	if strings.Trim(flags, "smixq") != "" {
+		return &pattern{}
 	}
 	if strings.Contains(flags, "q") {
 		text = regexp.QuoteMeta(text)
@@ -53,11 +74,22 @@ func compileRegex(text, flags string) *regexp.Regexp {
 	if mode != "" {
 		text = "(?" + mode + ")" + text
 	}
-	re, err := regexp.Compile(text)
+	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return nil
+		return &pattern{}
 	}
-	return re
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return &pattern{}
+	}
+	p := &pattern{size: len(prog.Inst)}
+	if p.size <= maxProgram {
+		p.re, err = regexp.Compile(text)
+	}
+	if err != nil {
+		return &pattern{}
+	}
+	return p
 }
 
 // withoutSpace takes white space out of a pattern, but for that in a character
@@ -98,7 +130,7 @@ func fnRegex(x *exec, a []ttl.Term) (ttl.Term, error) {
 	if err != nil || !isText(a[0]) || !isPlain(a[1]) {
 		return ttl.Term{}, errEval
 	}
-	re, err := x.compiled(a[1].Value, flags)
+	re, err := x.compiled(a[1].Value, flags, a[0].Value)
 	if err != nil {
 		return ttl.Term{}, err
 	}
@@ -111,18 +143,37 @@ func fnReplace(x *exec, a []ttl.Term) (ttl.Term, error) {
 	if err != nil || !isText(a[0]) || !isPlain(a[1]) || !isPlain(a[2]) {
 		return ttl.Term{}, errEval
 	}
-	re, err := x.compiled(a[1].Value, flags)
-	if err != nil || re.MatchString("") {
+	re, err := x.compiled(a[1].Value, flags, a[0].Value)
+	if err != nil {
+		return ttl.Term{}, err
+	}
+	if re.MatchString("") {
 		return ttl.Term{}, errEval
 	}
 	with, ok := template(a[2].Value, re.NumSubexp())
 	if strings.Contains(flags, "q") {
 		with, ok = strings.ReplaceAll(a[2].Value, "$", "$$"), true
 	}
-	if !ok || len(a[0].Value)*(1+len(with)) > maxText {
+	if !ok {
 		return ttl.Term{}, errEval
 	}
+	// Each match may become as much as the template's text and, for each group
+	// in it, the match itself.
+	if len(a[0].Value)*(1+len(with)) > maxText && !x.fits(re, a[0].Value, with) {
+		return ttl.Term{}, errText()
+	}
 	return like(a[0], re.ReplaceAllString(a[0].Value, with)), nil
+}
+
+// fits reports whether replacing all matches makes a text within the bound, by
+// their real number.
+func (x *exec) fits(re *regexp.Regexp, text, with string) bool {
+	left := maxText - len(text)*(1+strings.Count(with, "${"))
+	re.ReplaceAllStringFunc(text, func(string) string {
+		left -= len(with)
+		return ""
+	})
+	return left >= 0
 }
 
 // template turns fn:replace's $1, \$ and \\ into the regexp package's ${1} and

@@ -9,7 +9,7 @@ import (
 // bgpOrder is an order of a pattern's steps, made for rows that have the same
 // variables bound.
 type bgpOrder struct {
-	bound string
+	bound []bool
 	steps []*step
 	at    [][]*filter // the filters before the first step and behind each
 }
@@ -103,21 +103,30 @@ func (s *step) bind(row []kg.ID, q quad, next func() error) error {
 	return err
 }
 
-// orderFor returns the order for a row; the last one is kept.
+// maxOrders bounds the orders that a pattern keeps; rows differ in what they
+// have bound where an OPTIONAL or VALUES stands before it.
+const maxOrders = 16
+
+// orderFor returns the order for a row: it depends on which variables are
+// bound.
 func (p *planBGP) orderFor(x *exec, row []kg.ID) (*bgpOrder, error) {
-	vars := p.possible.list()
-	bound := make([]byte, len(vars))
+	if p.vars == nil {
+		p.vars = p.possible.list()
+	}
+	for _, o := range p.orders {
+		if o.fits(p.vars, row) {
+			return o, nil
+		}
+	}
+	bound := make([]bool, len(p.vars))
 	have := slotSet(nil)
-	for i, slot := range vars {
+	for i, slot := range p.vars {
 		if row[slot] != 0 {
-			bound[i] = 1
+			bound[i] = true
 			have = have.with(slot)
 		}
 	}
-	if p.order != nil && p.order.bound == string(bound) {
-		return p.order, nil
-	}
-	o := &bgpOrder{bound: string(bound)}
+	o := &bgpOrder{bound: bound}
 	rest := append([]*step(nil), p.steps...)
 	if !x.o.bottomUp {
 		rest = withStars(rest, have)
@@ -138,8 +147,21 @@ func (p *planBGP) orderFor(x *exec, row []kg.ID) (*bgpOrder, error) {
 		have = have.with(st.slots()...)
 		waiting = o.place(waiting, have, len(rest) == 0)
 	}
-	p.order = o
+	if len(p.orders) >= maxOrders {
+		p.orders = nil
+	}
+	p.orders = append(p.orders, o)
 	return o, nil
+}
+
+// fits reports whether a row has those variables bound that the order is for.
+func (o *bgpOrder) fits(vars []int, row []kg.ID) bool {
+	for i, slot := range vars {
+		if o.bound[i] != (row[slot] != 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // place puts the filters that can be decided behind the last step.
@@ -168,11 +190,7 @@ func (x *exec) cheapest(rest []*step, have slotSet, first bool) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		linked := first || len(st.slots()) == 0
-		for _, slot := range st.slots() {
-			linked = linked || have.has(slot)
-		}
-		if !linked {
+		if !first && !st.linked(have) {
 			cost = cost*1000 + 1000 // a product with what is there already
 		}
 		if cost < least {
@@ -180,6 +198,24 @@ func (x *exec) cheapest(rest []*step, have slotSet, first bool) (int, error) {
 		}
 	}
 	return best, nil
+}
+
+// linked reports whether a step shares a variable with what is bound, or has
+// none at all.
+func (s *step) linked(have slotSet) bool {
+	any := s.graph.kind == inSlot
+	if any && have.has(s.graph.slot) {
+		return true
+	}
+	for _, p := range [...]place{s.s, s.p, s.o} {
+		if p.slot >= 0 {
+			if have.has(p.slot) {
+				return true
+			}
+			any = true
+		}
+	}
+	return !any
 }
 
 // countLimit is how many rows are counted to estimate a pattern; one that has
@@ -233,20 +269,19 @@ func (x *exec) estimate(st *step, have slotSet) (float64, error) {
 	return n, nil
 }
 
-// constants counts the rows that fit a step's constants, up to countLimit.
+// constants counts the rows that fit a step's constants, up to countLimit. A
+// query asks the same of many steps, so counts are kept.
 func (x *exec) constants(st *step) (int, error) {
-	id := func(p place) kg.ID {
-		if p.slot < 0 {
-			return p.id
-		}
-		return 0
-	}
-	n := 0
 	at := st.graph
 	if at.kind == inSlot {
 		at = graphRef{kind: inDefault} // any graph will do for an estimate
 	}
-	for _, err := range x.scan(at, nil, id(st.s), id(st.p), id(st.o)) {
+	key := countKey{at, quad{s: st.s.fixed(), p: st.p.fixed(), o: st.o.fixed()}}
+	if n, ok := x.counts[key]; ok {
+		return n, nil
+	}
+	n := 0
+	for _, err := range x.scan(at, nil, key.s, key.p, key.o) {
 		if err != nil {
 			return 0, err
 		}
@@ -254,5 +289,15 @@ func (x *exec) constants(st *step) (int, error) {
 			break
 		}
 	}
-	return n, nil
+	if x.counts == nil {
+		x.counts = map[countKey]int{}
+	}
+	x.counts[key] = n
+	return n, x.spend(1 + n/4)
+}
+
+// countKey is what a count is of; the quad's zeros are wildcards.
+type countKey struct {
+	at graphRef
+	quad
 }

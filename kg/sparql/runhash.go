@@ -72,15 +72,9 @@ func (x *exec) hashed(s *step, row []kg.ID) (t *stepTable, key [2]kg.ID, err err
 // fillTable reads a step's range into a table, unless it has more rows than
 // most or what it takes would leave too little of the run's memory.
 func (x *exec) fillTable(s *step, h *hashing, ends, most int) error {
-	fixed := func(p place) kg.ID {
-		if p.slot < 0 {
-			return p.id
-		}
-		return 0
-	}
 	room := (x.o.MaxMemory/2 - x.held) / tableRowBytes
 	t := &stepTable{}
-	for q, err := range x.scan(s.graph, nil, fixed(s.s), fixed(s.p), fixed(s.o)) {
+	for q, err := range x.scan(s.graph, nil, s.s.fixed(), s.p.fixed(), s.o.fixed()) {
 		if err == nil {
 			err = x.tick()
 		}

@@ -74,6 +74,9 @@ func (p *planOrder) run(x *exec, row []kg.ID, emit func() error) error {
 		return err
 	}
 	s.cut(true)
+	if s.err != nil {
+		return s.err
+	}
 	for _, r := range s.rows {
 		if err := x.tick(); err != nil {
 			return err
@@ -92,6 +95,7 @@ type sorter struct {
 	rows  []sortedRow
 	n     int
 	bytes int
+	err   error // why the sort is of no more use
 }
 
 func (s *sorter) add(row []kg.ID) error {
@@ -115,7 +119,7 @@ func (s *sorter) add(row []kg.ID) error {
 		return err
 	}
 	s.cut(false)
-	return nil
+	return s.err
 }
 
 // cut sorts the rows and drops those that are not wanted; unless now, only
@@ -126,6 +130,9 @@ func (s *sorter) cut(now bool) {
 		return
 	}
 	slices.SortFunc(s.rows, s.compare)
+	if s.err != nil {
+		return
+	}
 	if top >= 0 && int64(len(s.rows)) > top {
 		size := s.bytes * (len(s.rows) - int(top)) / len(s.rows)
 		clear(s.rows[top:])
@@ -135,7 +142,15 @@ func (s *sorter) cut(now bool) {
 	}
 }
 
+// compare orders two rows. Once the run has ended all are equal, so that a long
+// sort ends soon.
 func (s *sorter) compare(a, b sortedRow) int {
+	if s.err == nil {
+		s.err = s.x.tick()
+	}
+	if s.err != nil {
+		return 0
+	}
 	for i, k := range s.p.keys {
 		c := orderTerms(a.keys[i], b.keys[i])
 		if k.desc {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed-ff860830/banyan/internal/errs"
 	"github.com/seed-ff860830/banyan/ttl"
 )
 
@@ -113,15 +114,22 @@ func fnEncode(_ *exec, a []ttl.Term) (ttl.Term, error) {
 	return ttl.NewString(b.String()), nil
 }
 
-// maxText bounds the texts that CONCAT and REPLACE make.
+// maxText bounds the texts that functions make.
 const maxText = 16 << 20
+
+func errText() error {
+	return errs.New(errs.TooLarge, "a function of the query makes a text of more than the limit of %d bytes", maxText)
+}
 
 func fnConcat(_ *exec, a []ttl.Term) (ttl.Term, error) {
 	var b strings.Builder
 	lang := ""
 	for i, t := range a {
-		if !isText(t) || b.Len()+len(t.Value) > maxText {
+		if !isText(t) {
 			return ttl.Term{}, errEval
+		}
+		if b.Len()+len(t.Value) > maxText {
+			return ttl.Term{}, errText()
 		}
 		if i == 0 {
 			lang = t.Lang

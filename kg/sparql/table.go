@@ -4,8 +4,9 @@ import "github.com/seed-ff860830/banyan/kg"
 
 // table holds the solutions of a plan, found by the values of its key slots.
 type table struct {
-	slots []int // what a row of the table holds
-	on    []int // the key: slots that every row on both sides has bound
+	slots []int       // what a row of the table holds
+	on    []int       // the key: slots that every row on both sides has bound
+	at    map[int]int // where each slot stands in a row of the table
 	rows  map[string][][]kg.ID
 	bytes int
 }
@@ -70,9 +71,11 @@ func (t *table) join(x *exec, row []kg.ID, next func() error) error {
 // takesAway reports whether a row of the table agrees with a row, and has a
 // bound variable in common with it.
 func (t *table) takesAway(x *exec, row []kg.ID, shared []int) (bool, error) {
-	at := make(map[int]int, len(t.slots))
-	for i, s := range t.slots {
-		at[s] = i
+	if t.at == nil {
+		t.at = make(map[int]int, len(t.slots))
+		for i, s := range t.slots {
+			t.at[s] = i
+		}
 	}
 	for _, vals := range t.rows[string(appendKey(nil, row, t.on))] {
 		if err := x.tick(); err != nil {
@@ -80,7 +83,7 @@ func (t *table) takesAway(x *exec, row []kg.ID, shared []int) (bool, error) {
 		}
 		agree, common := true, false
 		for _, s := range shared {
-			v := vals[at[s]]
+			v := vals[t.at[s]]
 			if v == 0 || row[s] == 0 {
 				continue
 			}
