@@ -5,6 +5,7 @@ import (
 	"io"
 
 	banyan "github.com/seed-ff860830/banyan"
+	"github.com/seed-ff860830/banyan/kg"
 	"github.com/seed-ff860830/banyan/ontology"
 	"github.com/seed-ff860830/banyan/planner"
 )
@@ -24,6 +25,7 @@ type backend interface {
 	Export(ctx context.Context, w io.Writer, opt banyan.ExportOptions) error
 	Query(ctx context.Context, text string, opt banyan.QueryOptions) (*banyan.QueryResult, error)
 	Update(ctx context.Context, text string, opt banyan.UpdateOptions) (banyan.UpdateReport, error)
+	Backup(ctx context.Context, w io.Writer) (kg.BackupReport, error)
 	Status(ctx context.Context) (banyan.Status, error)
 	Rungs(ctx context.Context) ([]banyan.RungStatus, error)
 	Doctor(ctx context.Context) (banyan.Report, error)

@@ -10,6 +10,7 @@ import (
 
 	banyan "github.com/seed-ff860830/banyan"
 	"github.com/seed-ff860830/banyan/cmd/banyan/internal/config"
+	"github.com/seed-ff860830/banyan/kg"
 	"github.com/seed-ff860830/banyan/planner"
 )
 
@@ -68,7 +69,7 @@ func TestEveryMemberIsDocumented(t *testing.T) {
 			Ancestors   int `json:"ancestors"`
 			Descendants int `json:"descendants"`
 		}{},
-		"import --json": banyan.ImportReport{}, "update --json": banyan.UpdateReport{}, "rungs --json": banyan.RungStatus{}, "doctor --json": banyan.Report{},
+		"import --json": banyan.ImportReport{}, "update --json": banyan.UpdateReport{}, "restore --json": kg.RestoreReport{}, "backup --json": kg.BackupReport{}, "fsck --json": kg.FsckReport{}, "rungs --json": banyan.RungStatus{}, "doctor --json": banyan.Report{},
 		"config --json": config.Value{},
 	} {
 		names := map[string]bool{}
@@ -97,6 +98,7 @@ func TestExamplesAreTrue(t *testing.T) {
 	doc := readDoc(t)
 	for heading, to := range map[string]any{
 		"run --json": &banyan.Result{}, "plan --json": &planner.Plan{}, "show --json": &banyan.Snapshot{}, "import --json": &banyan.ImportReport{}, "update --json": &banyan.UpdateReport{},
+		"fsck --json": &kg.FsckReport{}, "backup --json": &kg.BackupReport{}, "restore --json": &kg.RestoreReport{},
 		"status --json": &banyan.Status{}, "rungs --json": &banyan.RungStatus{}, "doctor --json": &banyan.Report{},
 	} {
 		m := regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(section(t, doc, heading))

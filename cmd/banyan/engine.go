@@ -9,8 +9,12 @@ import (
 	"github.com/seed-ff860830/banyan/cmd/banyan/internal/config"
 )
 
-// openEngine opens an engine in this process.
+// openEngine opens an engine in this process, if a check of the store found it
+// sound.
 func openEngine(ctx context.Context, set *config.Set, log *slog.Logger) (engine, error) {
+	if err := soundStore(ctx, set, log); err != nil {
+		return nil, err
+	}
 	eng, err := banyan.Open(ctx, banyan.Config{
 		Dir:           set.String(config.Data),
 		Node:          set.String(config.Node),

@@ -12,6 +12,7 @@ import (
 
 	banyan "github.com/seed-ff860830/banyan"
 	"github.com/seed-ff860830/banyan/internal/errs"
+	"github.com/seed-ff860830/banyan/kg"
 	"github.com/seed-ff860830/banyan/ontology"
 	"github.com/seed-ff860830/banyan/planner"
 	"github.com/seed-ff860830/banyan/rungs"
@@ -268,6 +269,14 @@ func (e *fakeEngine) Update(ctx context.Context, text string, opt banyan.UpdateO
 		return banyan.UpdateReport{}, err
 	}
 	return g.Update(ctx, text, opt)
+}
+
+func (e *fakeEngine) Backup(ctx context.Context, w io.Writer) (kg.BackupReport, error) {
+	g, err := e.graph()
+	if err != nil {
+		return kg.BackupReport{}, err
+	}
+	return g.Backup(ctx, w)
 }
 
 func (e *fakeEngine) Status(ctx context.Context) (banyan.Status, error) {

@@ -108,6 +108,48 @@ func TestEngine(t *testing.T) {
 	})
 }
 
+// TestStore runs the scripts that wreck stores: the real engine, whatever
+// rungs work here.
+func TestStore(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a daemon's socket and signals are those of unix")
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/store", Setup: setup, RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": cmdExits, "ready": cmdReady, "wreck": cmdWreck,
+		},
+	})
+}
+
+// cmdWreck damages files of a closed store: wreck flip|cut|remove PATTERN. A
+// flip turns one bit in the middle, a cut takes the second half.
+func cmdWreck(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: wreck flip|cut|remove PATTERN")
+	}
+	paths, err := filepath.Glob(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if len(paths) == 0 {
+		ts.Fatalf("there is no file %s", args[1])
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		ts.Check(err)
+		switch args[0] {
+		case "flip":
+			data[len(data)/2] ^= 0x10
+			ts.Check(os.WriteFile(path, data, 0o600))
+		case "cut":
+			ts.Check(os.Truncate(path, int64(len(data)/2)))
+		case "remove":
+			ts.Check(os.Remove(path))
+		default:
+			ts.Fatalf("wreck cannot %s", args[0])
+		}
+	}
+}
+
 // cmdDaemon starts a daemon with a fake engine and points BANYAN_URL to it:
 // daemon [sick|html]. With sick its doctor finds no rung; html is no banyan
 // daemon at all and answers everything with a web page.

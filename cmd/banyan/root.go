@@ -37,6 +37,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newServeCmd(a, nil), newRunCmd(a, nil), newPlanCmd(a, nil), newWarmCmd(a, nil), newBranchCmd(a, nil),
 		newSnapshotsCmd(a), newImportCmd(a, nil), newExportCmd(a, nil),
 		newQueryCmd(a, nil), newUpdateCmd(a, nil), newStatusCmd(a, nil), newDoctorCmd(a, nil),
+		newFsckCmd(a, nil), newFsckChildCmd(a), newBackupCmd(a, nil), newRestoreCmd(a, nil),
 		newRungsCmd(a, nil), newReapCmd(a, nil), newConfigCmd(a, nil), newVersionCmd(a),
 	)
 	root.SetHelpCommand(newHelpCmd())

@@ -10,6 +10,7 @@ import (
 
 	banyan "github.com/seed-ff860830/banyan"
 	"github.com/seed-ff860830/banyan/internal/errs"
+	"github.com/seed-ff860830/banyan/kg"
 )
 
 // mediaTypes are the formats of imports and exports.
@@ -84,7 +85,7 @@ func (c *Client) stream(ctx context.Context, w io.Writer, r io.Reader) error {
 	t := &tee{w: w}
 	_, err := io.Copy(t, r)
 	if t.err != nil {
-		return errs.Wrap(errs.Unavailable, t.err, "what was exported cannot be written: %v", t.err)
+		return errs.Wrap(errs.Unavailable, t.err, "what arrived cannot be written: %v", t.err)
 	}
 	return c.broken(ctx, err)
 }
@@ -100,4 +101,23 @@ func (t *tee) Write(p []byte) (n int, err error) {
 	n, err = t.w.Write(p)
 	t.err = err
 	return n, err
+}
+
+// Backup writes a backup of the daemon's store to w as it arrives. What did
+// not arrive wholly is an error.
+func (c *Client) Backup(ctx context.Context, w io.Writer) (kg.BackupReport, error) {
+	resp, err := c.do(ctx, call{method: http.MethodGet, path: "/v1/backup", accept: "application/octet-stream"})
+	if err != nil {
+		return kg.BackupReport{}, err
+	}
+	defer resp.Body.Close()
+	meter := kg.NewBackupMeter(w)
+	if err := c.stream(ctx, meter, resp.Body); err != nil {
+		return kg.BackupReport{}, err
+	}
+	rep, err := meter.Report()
+	if err != nil {
+		return kg.BackupReport{}, errs.Wrap(errs.Unavailable, err, "the daemon at %s sent no whole backup", c.name)
+	}
+	return rep, nil
 }
