@@ -60,6 +60,9 @@ type Operator interface {
 	// Reap closes what is idle past its time, or with all everything that no
 	// job uses, and returns how many snapshots that were.
 	Reap(ctx context.Context, all bool) (int, error)
+	// Backup writes all graphs as they stand at one commit. With an error, what
+	// was written is none.
+	Backup(ctx context.Context, w io.Writer) (banyan.BackupReport, error)
 	// Ready returns nil if jobs can be run now, else why not. It does not block.
 	Ready() error
 }

@@ -45,6 +45,7 @@ type fake struct {
 	rungs     func(context.Context) ([]banyan.RungStatus, error)
 	doctor    func(context.Context) (banyan.Report, error)
 	reap      func(context.Context, bool) (int, error)
+	backup    func(context.Context, io.Writer) (banyan.BackupReport, error)
 	ready     func() error
 }
 
@@ -170,6 +171,13 @@ func (f *fake) Reap(ctx context.Context, all bool) (int, error) {
 		return 0, errUnforeseen
 	}
 	return f.reap(ctx, all)
+}
+
+func (f *fake) Backup(ctx context.Context, w io.Writer) (banyan.BackupReport, error) {
+	if f.backup == nil {
+		return banyan.BackupReport{}, errUnforeseen
+	}
+	return f.backup(ctx, w)
 }
 
 func (f *fake) Ready() error {

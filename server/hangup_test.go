@@ -179,6 +179,7 @@ func TestWritesNeedWhatImportsNeed(t *testing.T) {
 		{"PUT", "/graphs?default", "<urn:a> <urn:p> 2 .", turtle, true},
 		{"DELETE", "/graphs?graph=urn:g", "", turtle, true},
 		{"DELETE", "/graphs?default", "", turtle, true},
+		{"GET", "/v1/backup", "", "Accept: */*", true},
 		{"GET", "/sparql?query=ASK%7B%7D", "", "Accept: */*", false},
 		{"POST", "/sparql", "ASK {}", "Content-Type: application/sparql-query", false},
 		{"GET", "/graphs?default", "", "Accept: */*", false},

@@ -45,6 +45,7 @@ func (s *Server) routes() []route {
 		{method: "GET", path: "/v1/rungs", does: "the ways to run code, and which work here", handle: s.getRungs},
 		{method: "GET", path: "/v1/doctor", does: "what is missing and how to get it", handle: s.getDoctor},
 		{method: "POST", path: "/v1/reap", does: "close snapshots that are idle", handle: s.work(task{prepare: s.prepareReap, harmless: true, light: true, emptyBody: true})},
+		{method: "GET", path: "/v1/backup", does: "a backup of the graph", handle: s.getBackup, graph: true},
 		{method: "GET", path: "/graphs", does: "export a graph, or all", handle: s.getGraph, graph: true},
 		{method: "PUT", path: "/graphs", does: "import: replace a graph by the body", handle: s.writeGraph(false), graph: true},
 		{method: "POST", path: "/graphs", does: "merge the body into a graph", handle: s.writeGraph(true), graph: true},

@@ -26,7 +26,9 @@ type Server struct {
 	answers  *memory
 	serving  atomic.Bool
 	conns    atomic.Int64
-	cutGrace time.Duration
+	// backingUp is whether a backup is being sent.
+	backingUp atomic.Bool
+	cutGrace  time.Duration
 }
 
 // New makes a server, or returns the Invalid error of Config.Validate. It opens
