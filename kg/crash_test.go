@@ -41,6 +41,10 @@ func child(role string) int {
 	case "open":
 		fmt.Println("opened")
 		return 0
+	case "full":
+		return childFull(s)
+	case "kills":
+		return childKills(s)
 	case "write":
 		s.batch = 6000 // so that the replaced graph takes several commits
 		first, _ := strconv.Atoi(os.Getenv("BANYAN_KG_TEST_FIRST"))

@@ -134,7 +134,14 @@ func (f *fsck) checkContents() (readable bool) {
 	// A log of a killed process has to be cut behind its last whole record,
 	// which Badger does not do when it only reads.
 	opt = opt.WithReadOnly(len(f.files.mems) == 0)
-	db, err := openWith(opt, f.dir)
+	err := error(nil)
+	if !opt.ReadOnly {
+		err = roomToOpen(f.dir)
+	}
+	var db *badger.DB
+	if err == nil {
+		db, err = openWith(opt, f.dir)
+	}
 	f.report.note("open", "", err, "")
 	if err != nil {
 		return false

@@ -48,6 +48,9 @@ type manifestState struct {
 // at a block it cannot read. So all of it is verified here, in the caller's
 // goroutine: what is damaged is Corrupt, and nothing was changed by then.
 func precheck(ctx context.Context, dir string) error {
+	if err := roomToOpen(dir); err != nil {
+		return err
+	}
 	files, err := listFiles(dir)
 	if err != nil {
 		return err

@@ -16,6 +16,10 @@ import (
 // the tables they become, and a compaction of them.
 const reserveBytes = 8 * memTableBytes
 
+// openBytes is the room that opening takes at most: a new log, and the table
+// that the log of a killed process becomes.
+const openBytes = 2 * memTableBytes
+
 // room watches the disk that a store is on.
 type room struct {
 	dir     string // "" for a store in memory
@@ -39,6 +43,16 @@ func (r room) check() error {
 	}
 	return errs.New(errs.Exhausted, "the disk is full: %d MiB are free and the store leaves %d MiB so", free>>20, r.reserve>>20).
 		WithHint("make room on the disk; the store then takes writes again by itself")
+}
+
+// roomToOpen refuses to open a store that Badger would die of opening.
+func roomToOpen(dir string) error {
+	free, err := freeBytes(dir)
+	if err != nil || free >= openBytes {
+		return nil // what cannot be asked is not known to be full
+	}
+	return errs.New(errs.Exhausted, "the disk is full: %d MiB are free, and the store needs %d MiB to open", free>>20, openBytes>>20).
+		WithHint("make room on the disk; nothing is lost")
 }
 
 // freeBytes is what an ordinary process may still write on a folder's disk.
