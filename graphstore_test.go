@@ -62,7 +62,7 @@ func TestUnnamedGraphIsReplaced(t *testing.T) {
 func TestEveryWayInChecksDeclarations(t *testing.T) {
 	e := graphEngine(t, nil)
 	before := e.store.Triples()
-	const bad = `@prefix bn: <` + ontology.Base + "> .\n<urn:x> bn:executible \"/bin/sh\" ."
+	const bad = `@prefix bn: <` + ontology.Base + "> .\n<urn:x> bn:exec \"/bin/sh\" ."
 	for _, o := range []ImportOptions{{Graph: "urn:g"}, {Graph: "urn:g", Merge: true}, {Unnamed: true}, {Unnamed: true, Merge: true}} {
 		if _, err := e.Import(t.Context(), strings.NewReader(bad), o); errs.KindOf(err) != errs.Invalid {
 			t.Errorf("%+v: %v", o, err)

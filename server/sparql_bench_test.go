@@ -42,7 +42,7 @@ func BenchmarkStreamRows(b *testing.B) {
 			var bytes int64
 			b.ReportAllocs()
 			for b.Loop() {
-				req, err := http.NewRequestWithContext(b.Context(), "GET", r.url+"/sparql?query="+url.QueryEscape("SELECT ?s ?p ?o { ?s ?p ?o . FILTER(?p = <http://e/value>) }"), nil)
+				req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, r.url+"/sparql?query="+url.QueryEscape("SELECT ?s ?p ?o { ?s ?p ?o . FILTER(?p = <http://e/value>) }"), nil)
 				if err != nil {
 					b.Fatal(err)
 				}
