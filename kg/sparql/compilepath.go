@@ -55,7 +55,23 @@ func (s *scope) walk(pa *path) (w *walk, err error) {
 		}
 		w.args = append(w.args, arg)
 	}
-	return w, nil
+	return w.flat(), nil
+}
+
+// flat makes one closure of two: each of ?, * and + of any of them is one of
+// them again, as they reach sets of nodes. Without it, nested ones would take
+// time with the power of their depth.
+func (p *walk) flat() *walk {
+	closure := func(op pathOp) bool { return op == pathZeroOrMore || op == pathOneOrMore || op == pathZeroOrOne }
+	if !closure(p.op) || !closure(p.args[0].op) {
+		return p
+	}
+	inner := p.args[0]
+	op := pathZeroOrMore
+	if p.op == inner.op {
+		op = p.op
+	}
+	return &walk{op: op, args: inner.args}
 }
 
 func (s *scope) idSet(terms []ttl.Term) (map[kg.ID]bool, error) {

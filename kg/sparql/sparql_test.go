@@ -2,7 +2,6 @@ package sparql_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -41,48 +40,6 @@ func update(t *testing.T, s *kg.Store, text string) {
 	t.Helper()
 	if _, err := sparql.Update(t.Context(), s, text, sparql.Options{}); err != nil {
 		t.Fatalf("update: %v", err)
-	}
-}
-
-func TestB45_DeepNestingIsRefusedAtOnce(t *testing.T) {
-	const n = 100_000
-	deep := func(head, open, middle, shut, tail string) string {
-		return head + strings.Repeat(open, n) + middle + strings.Repeat(shut, n) + tail
-	}
-	for name, text := range map[string]string{
-		"groups":     deep("ASK { ", "{ ", "", "} ", "}"),
-		"parens":     deep("ASK { FILTER(", "(", "1", ")", ") }"),
-		"nots":       deep("ASK { FILTER(", "!", "true", "", ") }"),
-		"paths":      deep("ASK { ?s ", "(", "<http://e/p>", ")", " ?o }"),
-		"lists":      deep("ASK { ?s ?p ", "(", "", ")", " }"),
-		"brackets":   deep("ASK { ?s ?p ", "[ <http://e/p> ", "1", "]", " }"),
-		"optionals":  deep("ASK { ", "OPTIONAL { ", "", "} ", "}"),
-		"exists":     deep("ASK { ", "FILTER EXISTS { ", "", "} ", "}"),
-		"subselects": deep("ASK { ", "{ SELECT * { ", "", "} } ", "}"),
-		"calls":      deep("ASK { FILTER(", "STR(", "1", ")", ") }"),
-	} {
-		_, err := sparql.Parse(text, sparql.ParseOptions{})
-		var syntax *sparql.SyntaxError
-		if !errors.As(err, &syntax) || errs.KindOf(err) != errs.Invalid || !strings.Contains(err.Error(), "nests deeper") {
-			t.Errorf("%s: %v, want a refusal of the depth", name, err)
-		}
-	}
-	if _, err := sparql.Parse("ASK { FILTER(1"+strings.Repeat("+1", n)+" = 1) }", sparql.ParseOptions{}); errs.KindOf(err) != errs.TooLarge {
-		t.Errorf("a sum of %d terms: %v, want TooLarge", n, err)
-	}
-}
-
-func TestB43_EscapesNeverEndTheirToken(t *testing.T) {
-	for _, iri := range []string{`http://e/x\u003E} ; DROP ALL #`, `a\\`, `http://e/a b`, "http://e/a\nb", `http://e/\u0020`} {
-		if _, err := sparql.Parse("SELECT * { <"+iri+"> ?p ?o }", sparql.ParseOptions{}); errs.KindOf(err) != errs.Invalid || err == nil {
-			t.Errorf("%q as an IRI: %v, want Invalid", iri, err)
-		}
-	}
-	s := openStore(t)
-	update(t, s, `INSERT DATA { <http://e/s> <http://e/p> "x\u0022 } ; DROP ALL #" }`)
-	got, err := table(t, s, `SELECT ?o { <http://e/s> ?p ?o }`, sparql.Options{})
-	if diff := cmp.Diff([]string{`x" } ; DROP ALL #`}, got); diff != "" || err != nil {
-		t.Errorf("(-want +got) %v:\n%s", err, diff)
 	}
 }
 

@@ -188,3 +188,25 @@ func TestHashJoins(t *testing.T) {
 		t.Error("more than the bound was granted")
 	}
 }
+
+// TestNestedClosuresAreOne holds each pair of closures to the closure that it
+// is run as.
+func TestNestedClosuresAreOne(t *testing.T) {
+	s := openMemory(t, `PREFIX : <http://e/> INSERT DATA { :a :p :b . :b :p :c . :c :p :b . :d :q :d }`)
+	rows := func(path string) []string {
+		got, err := rowsOf(s, "PREFIX : <http://e/> SELECT * { VALUES ?a { :a :b :d :z } ?a "+path+" ?b }", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	for _, outer := range []string{"?", "*", "+"} {
+		for _, inner := range []string{"?", "*", "+"} {
+			// An alternative with a path that matches nothing keeps the two apart.
+			want, got := rows("((:p"+inner+")|:never)"+outer), rows("(:p"+inner+")"+outer)
+			if diff := cmp.Diff(want, got); diff != "" || len(got) < 3 {
+				t.Errorf("(:p%s)%s (-apart +as one):\n%s", inner, outer, diff)
+			}
+		}
+	}
+}
