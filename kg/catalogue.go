@@ -17,6 +17,12 @@ import (
 // index is merged.
 type catalogueState struct {
 	view atomic.Pointer[View]
+	// foreseen is the newest commit that changes GraphSnapshots, known before
+	// anyone can see it. With it a reader finds out whether the view is that of
+	// its own commit.
+	foreseen atomic.Uint64
+	// elsewhere is what a reader found out last about other graphs.
+	elsewhere atomic.Pointer[elsewhere]
 
 	mu sync.RWMutex
 	tree
@@ -61,22 +67,21 @@ func (s *Store) refresh(ctx context.Context, m marks) error {
 		if err != nil {
 			return err
 		}
-		s.cat.adopt(found, next.decl, r.meta.snapsAt())
+		s.cat.adopt(found, next.decl, r.meta.commit)
 		return nil
 	})
 }
 
 // adopt makes tree and index of what was read from the triples, beside those
 // that stand, and puts them in their place.
-func (c *catalogueState) adopt(found *loaded, decl *declared, snaps uint64) {
-	view := &View{syms: numberAll(found.names), shards: map[shardKey]*shard{}, decl: decl, snaps: snaps, whole: found.whole}
+func (c *catalogueState) adopt(found *loaded, decl *declared, commit uint64) {
+	view := &View{syms: numberAll(found.names), shards: map[shardKey]*shard{}, decl: decl, commit: commit, whole: found.whole}
 	next := newTree(len(found.nodes))
 	next.addAll(found.nodes)
 	byShard := map[*shardKey][]*node{}
 	for _, n := range next.order {
 		n.shard = c.shardKey(n.shard.runtime, n.shard.rung)
 		n.host = c.hosts.one(n.host)
-		view.pairs += int64(len(n.provides))
 		if key := n.shard; n.forkable() {
 			byShard[key] = append(byShard[key], n)
 		} else {
@@ -115,10 +120,9 @@ type change struct {
 	prune ontology.SnapshotID // instead of put
 }
 
-// apply brings tree and index up to date with what a commit did; snaps is its
-// number if it changed the snapshots' graph. The caller is the writer; the
-// commit is on disk.
-func (c *catalogueState) apply(changes []change, snaps uint64) {
+// apply brings tree and index up to date with what a commit did. The caller is
+// the writer; the commit is on disk.
+func (c *catalogueState) apply(changes []change, commit uint64) {
 	view := c.view.Load()
 	for _, x := range changes {
 		if x.prune != "" {
@@ -140,7 +144,7 @@ func (c *catalogueState) apply(changes []change, snaps uint64) {
 		}
 	}
 	next := *view
-	next.snaps = snaps
+	next.commit = commit
 	c.view.Store(&next)
 }
 
@@ -156,6 +160,9 @@ func (c *catalogueState) resave(view *View, id ontology.SnapshotID) *View {
 	}
 	return view
 }
+
+// foresee notes that a commit is about to change GraphSnapshots.
+func (c *catalogueState) foresee(commit uint64) { c.foreseen.Store(max(commit, c.foreseen.Load())) }
 
 // crowded reports whether the symbols of pruned snapshots should be shed.
 func (c *catalogueState) crowded() bool {

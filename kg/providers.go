@@ -56,40 +56,61 @@ func none(func(ID, error) bool) {}
 // index returns the capability index if it says of bn:provides exactly what
 // the scanner's view does.
 func (c *Scanner) index() (*View, bool) {
-	v := c.r.s.cat.view.Load()
-	if c.meta.commit == 0 || v.snaps != c.meta.snapsAt() || !v.whole {
+	cat := c.r.s.cat
+	v := cat.view.Load()
+	if c.meta.commit < max(v.commit, 1) || !v.whole {
+		return nil, false
+	}
+	// A commit after the view's that changes the snapshots was foreseen before
+	// the scanner could see it.
+	if cat.foreseen.Load() > v.commit {
 		return nil, false
 	}
 	return v, c.onlySnapshotsProvide()
 }
 
-// snapsAt is the number of the last commit that changed GraphSnapshots.
-func (m meta) snapsAt() uint64 { return m.commit }
-
-// maxGraphs bounds the graphs that are looked into for bn:provides.
-const maxGraphs = 64
+// elsewhere is whether bn:provides stands in another graph than GraphSnapshots
+// as of one commit.
+type elsewhere struct {
+	commit uint64
+	stands bool
+}
 
 // onlySnapshotsProvide reports whether bn:provides stands in no graph but
-// GraphSnapshots.
+// GraphSnapshots. It is found out once a commit.
 func (c *Scanner) onlySnapshotsProvide() bool {
-	if len(c.names) > maxGraphs {
-		return false
+	cat := c.r.s.cat
+	if known := cat.elsewhere.Load(); known != nil && known.commit == c.meta.commit {
+		return !known.stands
 	}
-	p, ok, err := c.Find(iri(ontology.PropProvides))
-	if err != nil || !ok {
-		return false
-	}
-	own, _, err := c.Find(iri(ontology.GraphSnapshots))
+	stands, err := c.providedElsewhere()
 	if err != nil {
 		return false
+	}
+	cat.elsewhere.Store(&elsewhere{commit: c.meta.commit, stands: stands})
+	return !stands
+}
+
+// maxGraphs bounds the graphs that are looked into for bn:provides; with more,
+// the answer is taken to be yes.
+const maxGraphs = 256
+
+func (c *Scanner) providedElsewhere() (bool, error) {
+	p, ok, err := c.Find(iri(ontology.PropProvides))
+	if err != nil || !ok {
+		return false, err
+	}
+	own, _, err := c.Find(iri(ontology.GraphSnapshots))
+	if err != nil || len(c.names) > maxGraphs {
+		return true, err
 	}
 	for name, g := range c.names {
 		if name == own {
 			continue
 		}
 		if n, err := c.Count(Row{P: p, G: g}, 1); n > 0 || err != nil {
-			return false
+			return true, err
 		}
 	}
-	return true
+	return false, nil
 }

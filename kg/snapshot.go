@@ -54,10 +54,12 @@ func (t *Tx) changed(to []change, sn Snapshot) ([]change, error) {
 func (s *Store) writeSnapshots(ctx context.Context, fn func(*Tx) ([]change, error)) error {
 	var changes []change
 	return s.write(ctx, func(t *Tx) (err error) {
-		changes, err = fn(t)
+		if changes, err = fn(t); err == nil && t.entries > 0 {
+			s.cat.foresee(t.meta.commit + 1)
+		}
 		t.marks.snapshots = t.marks.snapshots || s.cat.crowded()
 		return err
-	}, func() { s.cat.apply(changes, s.meta.snapsAt()) })
+	}, func() { s.cat.apply(changes, s.meta.commit) })
 }
 
 // normal checks a snapshot and brings it into the form that the graph returns.

@@ -111,6 +111,7 @@ func (t *Tx) gather(pattern ttl.Quad) ([]ttl.Quad, error) {
 func (t *Tx) mark(g ttl.Term) {
 	if g.Value == string(ontology.GraphSnapshots) {
 		t.marks.snapshots = true
+		t.s.cat.foresee(t.meta.commit + 1)
 	} else {
 		t.marks.catalogue = true
 	}

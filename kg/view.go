@@ -19,9 +19,8 @@ type View struct {
 	rest   *shard              // all others
 	decl   *declared
 
-	snaps uint64 // number of the commit whose GraphSnapshots this is
-	pairs int64  // statements of bn:provides in it
-	whole bool   // all of them are of snapshots in the index
+	commit uint64 // whose GraphSnapshots this is, and of later ones that leave it alone
+	whole  bool   // all that provides something there is in the index
 }
 
 // View returns the index as it is now. The planner takes one view for one plan.
@@ -140,11 +139,9 @@ func (v *View) with(gone, come *node, t *tally) *View {
 	t.grow(v.syms.len())
 	if gone != nil {
 		next.place(gone, next.of(gone).without(gone, t))
-		next.pairs -= int64(len(gone.provides))
 	}
 	if come != nil {
 		next.place(come, next.of(come).with(come, t))
-		next.pairs += int64(len(come.provides))
 	}
 	return &next
 }
