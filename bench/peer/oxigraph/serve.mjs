@@ -17,7 +17,7 @@ function loadFile(name) {
     const bytes = Buffer.concat([rest, buffer.subarray(0, n)]);
     const end = n === 0 ? bytes.length : bytes.lastIndexOf(10) + 1;
     if (end > 0) {
-      store.load(bytes.subarray(0, end), { format: "nq", no_transaction: true, unchecked: true });
+      store.load(bytes.subarray(0, end), { format: "nq", no_transaction: true, lenient: true });
     }
     if (n === 0) break;
     rest = Buffer.from(bytes.subarray(end));
