@@ -37,6 +37,7 @@ func (d *digest) add(b []byte) {
 // run checks the orders, the dictionary and the snapshots' tree.
 func (d *deepCheck) run() {
 	d.checkOrders()
+	d.report.note("counts", "", d.checkCounts(), "those of the rows, for each predicate and graph")
 	d.checkDictionary()
 	for _, order := range [...]byte{tagSPOG, tagPOSG, tagOSPG} { // led by subject, predicate, object
 		d.report.note("terms in use", string(order), d.checkUse(order), "each has its text")

@@ -15,6 +15,7 @@ import (
 //	i | id 8                     term               id to term
 //	g | id 8 of the graph's IRI  number 8, count 8  graph table; id 0 is the unnamed graph
 //	x | g 8                      1                  a graph number whose rows wait to be swept
+//	c | p 8 | g 8                count 8            rows of a predicate under a graph number
 //	S | s 8 | p 8 | o 8 | g 8    -                  the rows, in five orders
 //	P | p 8 | o 8 | s 8 | g 8    -
 //	O | o 8 | s 8 | p 8 | g 8    -
@@ -36,6 +37,7 @@ const (
 	tagID    = 'i'
 	tagGraph = 'g'
 	tagDead  = 'x'
+	tagCount = 'c'
 	tagSPOG  = 'S'
 	tagPOSG  = 'P'
 	tagOSPG  = 'O'

@@ -11,7 +11,7 @@ import (
 )
 
 // formatVersion is the layout of key.go. A store of another version is refused.
-const formatVersion = 1
+const formatVersion = 2
 
 // metaMagic begins every meta record.
 const metaMagic = "bnkg"
@@ -42,15 +42,18 @@ func (m meta) encode() []byte {
 
 // decodeMeta reads a record; what it cannot trust is Corrupt.
 func decodeMeta(b []byte) (meta, error) {
+	if len(b) > 16 && string(b[:4]) == metaMagic && xxh3.Hash(b[:len(b)-8]) == binary.BigEndian.Uint64(b[len(b)-8:]) {
+		if format := binary.BigEndian.Uint32(b[4:]); format != formatVersion {
+			return meta{}, errs.New(errs.Unsupported, "the store has format %d; this program reads format %d", format, formatVersion).
+				WithHint("export it with the program that wrote it, and import that into an empty store")
+		}
+	}
 	if len(b) != metaLen || string(b[:4]) != metaMagic || xxh3.Hash(b[:metaLen-8]) != binary.BigEndian.Uint64(b[metaLen-8:]) {
 		return meta{}, errs.New(errs.Corrupt, "the store's own record of itself is damaged").WithHint(restoreHint)
 	}
 	m := meta{format: binary.BigEndian.Uint32(b[4:])}
 	for i, n := range [...]*uint64{&m.commit, &m.graphs, &m.triples, &m.nextTerm, &m.nextRow} {
 		*n = binary.BigEndian.Uint64(b[8+8*i:])
-	}
-	if m.format != formatVersion {
-		return meta{}, errs.New(errs.Unsupported, "the store has format %d; this program reads format %d", m.format, formatVersion)
 	}
 	return m, nil
 }

@@ -22,9 +22,10 @@ type Row struct{ S, P, O, G ID }
 // goroutine.
 type Scanner struct {
 	r      *reader
-	names  map[ID]ID // graph name to number; the unnamed graph's name is 0
-	chunks bool      // one iterator at a time: Badger's rule where there are writes
-	meta   meta      // of the commit that is seen; none where there are writes
+	names  map[ID]ID             // graph name to number; the unnamed graph's name is 0
+	chunks bool                  // one iterator at a time: Badger's rule where there are writes
+	meta   meta                  // of the commit that is seen; none where there are writes
+	counts map[predicateAt]int64 // by which a transaction has changed the stored counts
 	done   func()
 }
 
@@ -52,7 +53,7 @@ func (t *Tx) Scanner() (*Scanner, error) {
 		}
 	}
 	if t.entries > 0 {
-		return &Scanner{r: &t.reader, names: names, chunks: true, done: func() {}}, nil
+		return &Scanner{r: &t.reader, names: names, chunks: true, counts: t.counts, done: func() {}}, nil
 	}
 	// Nothing is written yet, and no one else can write: a read-only
 	// transaction sees the same, without the rule of one iterator.

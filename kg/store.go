@@ -59,6 +59,7 @@ type Store struct {
 	nextTerm uint64          // runs ahead of meta's when a transaction is dropped,
 	nextRow  uint64          // so that no number is ever used twice
 	pinned   map[ID]struct{} // terms of the built-in graph, which never lose their last use
+	replayed bool            // the process that wrote last was killed, so its logs were replayed
 	batch    int64           // keys after which a staged graph is committed in part
 	cat      *catalogueState // what the typed layer keeps in memory
 
@@ -106,6 +107,9 @@ func (s *Store) open(ctx context.Context, cfg Config) (err error) {
 			return errs.Wrap(errs.Unavailable, err, "the data folder %q cannot be written", filepath.Base(cfg.Dir))
 		}
 		if err := precheck(ctx, cfg.Dir); err != nil {
+			return err
+		}
+		if s.replayed, err = hasLogs(cfg.Dir); err != nil {
 			return err
 		}
 	}

@@ -80,6 +80,7 @@ func (s *Store) sweepSome(ctx context.Context, num ID, suspects map[ID]struct{})
 				return false, err
 			}
 		}
+		t.countRow(w, -1)
 		t.orphan(w.s, w.p, w.o)
 	}
 	done = len(rows) < sweepRows

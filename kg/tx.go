@@ -19,11 +19,12 @@ type Tx struct {
 	reader
 	meta    meta
 	base    *graphTable
-	touched map[ID]*graphEntry // by graph term, as this transaction leaves them
-	fresh   map[ttl.Term]ID    // terms that this transaction adds
-	orphans map[ID]struct{}    // terms that may have lost their last use
-	dead    []ID               // graph numbers to sweep after the commit
-	entries int64              // keys written, as Badger counts them
+	touched map[ID]*graphEntry    // by graph term, as this transaction leaves them
+	fresh   map[ttl.Term]ID       // terms that this transaction adds
+	counts  map[predicateAt]int64 // rows that come, less those that go
+	orphans map[ID]struct{}       // terms that may have lost their last use
+	dead    []ID                  // graph numbers to sweep after the commit
+	entries int64                 // keys written, as Badger counts them
 	bytes   int64
 	marks   marks
 }
@@ -159,6 +160,7 @@ func (t *Tx) addRow(q ttl.Triple, num ID) (added bool, err error) {
 			return false, err
 		}
 	}
+	t.countRow(w, 1)
 	return true, nil
 }
 
@@ -188,6 +190,7 @@ func (t *Tx) remove(q ttl.Quad) error {
 			return err
 		}
 	}
+	t.countRow(w, -1)
 	name, _ := t.nameOf(w.g)
 	e, err := t.entry(name)
 	if err != nil {
@@ -323,5 +326,5 @@ func (t *Tx) del(key []byte) error {
 
 // full reports whether the transaction nears what Badger takes at once.
 func (t *Tx) full() bool {
-	return t.entries > t.s.batch || t.bytes > t.s.db.MaxBatchSize()/4*3-maxTermBytes*2
+	return t.entries+int64(len(t.counts)) > t.s.batch || t.bytes > t.s.db.MaxBatchSize()/4*3-maxTermBytes*2
 }

@@ -83,6 +83,7 @@ func (s *Store) begin(ctx context.Context) *Tx {
 		base:    s.table.Load(),
 		touched: map[ID]*graphEntry{},
 		fresh:   map[ttl.Term]ID{},
+		counts:  map[predicateAt]int64{},
 		orphans: map[ID]struct{}{},
 	}
 	t.reader = reader{ctx: ctx, s: s, txn: s.db.NewTransaction(true), graphs: t}
@@ -100,6 +101,9 @@ func (s *Store) commit(t *Tx) error {
 	}
 	changes, err := t.finishGraphs()
 	if err != nil {
+		return err
+	}
+	if err := t.finishCounts(); err != nil {
 		return err
 	}
 	t.meta.commit++
