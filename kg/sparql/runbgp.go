@@ -248,7 +248,7 @@ func (x *exec) estimate(st *step, have slotSet) (float64, error) {
 		st.count = n
 	}
 	n := float64(st.count)
-	if st.count >= countLimit {
+	if st.count >= countLimit && !st.onlyPredicate() {
 		n = math.Max(n, float64(x.sc.Triples())/10)
 		if st.s.slot >= 0 && st.p.slot >= 0 && st.o.slot >= 0 {
 			n *= 10
@@ -269,8 +269,15 @@ func (x *exec) estimate(st *step, have slotSet) (float64, error) {
 	return n, nil
 }
 
-// constants counts the rows that fit a step's constants, up to countLimit. A
-// query asks the same of many steps, so counts are kept.
+// onlyPredicate reports whether the predicate is the step's one constant: how
+// many rows it has is kept in the store.
+func (s *step) onlyPredicate() bool {
+	return s.p.fixed() != 0 && s.s.fixed() == 0 && s.o.fixed() == 0
+}
+
+// constants counts the rows that fit a step's constants, up to countLimit; of
+// a predicate alone it asks for the count that the store keeps, over all
+// graphs. A query asks the same of many steps, so counts are kept.
 func (x *exec) constants(st *step) (int, error) {
 	at := st.graph
 	if at.kind == inSlot {
@@ -279,6 +286,10 @@ func (x *exec) constants(st *step) (int, error) {
 	key := countKey{at, quad{s: st.s.fixed(), p: st.p.fixed(), o: st.o.fixed()}}
 	if n, ok := x.counts[key]; ok {
 		return n, nil
+	}
+	if st.onlyPredicate() {
+		kept, err := x.sc.PredicateCount(key.p)
+		return int(kept), err
 	}
 	n := 0
 	for _, err := range x.scan(at, nil, key.s, key.p, key.o) {
