@@ -118,20 +118,42 @@ func TestSlowReaderLosesItsAnswer(t *testing.T) {
 	<-ended // or the test's own time is over
 }
 
+// cut is an engine whose answers end with an error, after 100 kB.
+var cut = &fake{query: func(context.Context, string, banyan.QueryOptions) (*banyan.QueryResult, error) {
+	return &banyan.QueryResult{Vars: []string{"x"}, Rows: func(yield func([]ttl.Term, error) bool) {
+		for range 100 {
+			if !yield([]ttl.Term{ttl.NewString(strings.Repeat("x", 1000))}, nil) {
+				return
+			}
+		}
+		yield(nil, errs.New(errs.Timeout, "the time for the query is over"))
+	}}, nil
+}}
+
+// In HTTP/1.0 an answer ends with its connection, so a cut one is reset.
+func TestCutAnswerInHTTP10(t *testing.T) {
+	r := start(t, cut, nil)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET /sparql?query=x HTTP/1.0\r\nHost: localhost\r\nAccept: text/csv\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(conn)
+	if err == nil {
+		t.Errorf("half an answer looks whole: %d bytes", len(b))
+	}
+	if a := r.do("GET", "/healthz", ""); a.status != 200 {
+		t.Errorf("/healthz %d", a.status)
+	}
+}
+
 // TestCutAnswerOnTheWire looks at the bytes: the last chunk of a whole answer
 // must not be there.
 func TestCutAnswerOnTheWire(t *testing.T) {
-	f := &fake{query: func(context.Context, string, banyan.QueryOptions) (*banyan.QueryResult, error) {
-		return &banyan.QueryResult{Vars: []string{"x"}, Rows: func(yield func([]ttl.Term, error) bool) {
-			for range 100 {
-				if !yield([]ttl.Term{ttl.NewString(strings.Repeat("x", 1000))}, nil) {
-					return
-				}
-			}
-			yield(nil, errs.New(errs.Timeout, "the time for the query is over"))
-		}}, nil
-	}}
-	r := start(t, f, nil)
+	r := start(t, cut, nil)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 	if err != nil {
 		t.Fatal(err)

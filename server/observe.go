@@ -46,7 +46,7 @@ func (s *Server) observe(o observed) {
 	}
 	s.logRequest(o, id, err, time.Since(start))
 	if err != nil && errors.As(err, new(errCommitted)) {
-		panic(http.ErrAbortHandler) // net/http breaks the connection off, quietly
+		breakOff(o.w, o.r)
 	}
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -15,6 +16,23 @@ type errCommitted struct{ error }
 
 // Unwrap shows the cause.
 func (e errCommitted) Unwrap() error { return e.error }
+
+// breakOff ends the connection of an answer that is not whole. In HTTP/1.1 its
+// last chunk is missing then. In HTTP/1.0, which proxies still speak to what is
+// behind them, the end of the connection is the end of the answer; so there it
+// is reset, where the transport can do that, and not closed.
+func breakOff(w http.ResponseWriter, r *http.Request) {
+	if !r.ProtoAtLeast(1, 1) {
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			if tcp, ok := conn.(*net.TCPConn); ok {
+				_ = tcp.SetLinger(0) // it is closed all the same
+			}
+			_ = conn.Close()
+			return
+		}
+	}
+	panic(http.ErrAbortHandler) // net/http breaks the connection off, quietly
+}
 
 // write sends an answer.
 func (s *Server) write(ctx context.Context, w http.ResponseWriter, a answer) error {
