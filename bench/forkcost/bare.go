@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -58,7 +59,7 @@ func (b *bareProcess) cycle() (time.Duration, error) {
 		return 0, err
 	}
 	if !b.out.Scan() {
-		return 0, fmt.Errorf("the bare process ended: %v", b.out.Err())
+		return 0, errors.Join(errors.New("the bare process ended"), b.out.Err())
 	}
 	ns, err := strconv.ParseInt(b.out.Text(), 10, 64)
 	return time.Duration(ns), err

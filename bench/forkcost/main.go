@@ -62,7 +62,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	defer rung.Close() // the process ends
+	defer func() { _ = rung.Close() }() // the process ends
 	spec := rungs.Spec{Runtime: rungs.Runtime{ID: "python", Language: "python", Executable: o.python, Namespace: ontology.PythonNS}}
 	for _, m := range o.modules {
 		spec.Modules = append(spec.Modules, rungs.Module{Capability: ontology.Capability(string(ontology.PythonNS) + m), ImportName: m})
@@ -71,7 +71,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	defer parent.Close("measured") // always nil
+	defer func() { _ = parent.Close("measured") }() // always nil
 	bare, err := startBare(o)
 	if err != nil {
 		return err

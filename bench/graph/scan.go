@@ -18,7 +18,9 @@ func (s scan) answer(_ context.Context, f form, a asked) (ids []ontology.Snapsho
 	begin := time.Now()
 	switch f {
 	case supersets:
-		ids = s.best(func(n *snap) (int, bool) { return len(n.declares) - common(n.declares, a.need), common(a.need, n.provides) == len(a.need) })
+		ids = s.best(func(n *snap) (int, bool) {
+			return len(n.declares) - common(n.declares, a.need), common(a.need, n.provides) == len(a.need)
+		})
 	case bases:
 		ids = s.best(func(n *snap) (int, bool) { return -n.warm, common(n.declares, a.need) == len(n.declares) })
 	case lineage:

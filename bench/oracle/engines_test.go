@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -21,8 +22,13 @@ import (
 // limit is how long an engine may take over one small question.
 const limit = 10 * time.Second
 
+// given are the flags of the command line.
+var given = map[string]bool{}
+
 func TestMain(m *testing.M) {
 	peer.Child()
+	flag.Parse()
+	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	os.Exit(m.Run())
 }
 
