@@ -341,3 +341,40 @@ func TestSymbolsOfPrunedSnapshotsAreShed(t *testing.T) {
 		t.Errorf("after the rebuild (-want +got):\n%s", diff)
 	}
 }
+
+// Between a commit and the rebuilding of the index a reader sees the commit,
+// and must not be answered from the index that stands.
+func TestTheIndexDeclinesUntilItFollowsACommit(t *testing.T) {
+	s := memory(t)
+	mustPut(t, s, testSnapshot(1))
+	answers := func() (ok bool) {
+		err := s.Read(t.Context(), func(r *ReadTx) error {
+			c, err := r.Scanner()
+			if err == nil {
+				_, ok = c.index()
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	if !answers() {
+		t.Error("the index does not answer")
+	}
+	gone := ttl.Quad{
+		S: iri(snapID(1).IRI()), P: iri(ontology.PropProvides), O: iri(py("numpy")[0].IRI()), G: iri(ontology.GraphSnapshots),
+	}
+	err := s.write(t.Context(), func(tx *Tx) error { return tx.Delete(gone) }, func() {
+		if answers() {
+			t.Error("the index answers for a commit that it does not follow yet")
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !answers() {
+		t.Error("the index does not answer when it follows")
+	}
+}

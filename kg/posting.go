@@ -14,8 +14,44 @@ type posting struct {
 	count int
 }
 
-// has reports whether an ordinal of a dense posting is in it.
-func (p posting) has(ord uint16) bool { return p.words[ord/64]>>(ord%64)&1 == 1 }
+// at reports whether an ordinal is in the posting. It is asked with rising
+// ordinals: of a list, what lies before is dropped.
+func (p *posting) at(ord uint16) bool {
+	if p.words != nil {
+		return p.words[ord/64]>>(ord%64)&1 == 1
+	}
+	p.list = p.list[gallop(p.list, ord):]
+	return len(p.list) > 0 && p.list[0] == ord
+}
+
+// word returns the posting's ordinals from 64*w on, one bit each. It is asked
+// with rising w, as at is.
+func (p *posting) word(w int) (bits uint64) {
+	if p.words != nil {
+		return p.words[w]
+	}
+	p.list = p.list[gallop(p.list, uint16(w*64)):]
+	for len(p.list) > 0 && int(p.list[0]/64) == w {
+		bits |= 1 << (p.list[0] % 64)
+		p.list = p.list[1:]
+	}
+	return bits
+}
+
+// gallop returns how many numbers at the list's beginning are below ord: steps
+// that double, then a search between the last two (Bentley and Yao, 1976).
+func gallop(list []uint16, ord uint16) int {
+	if len(list) == 0 || list[0] >= ord {
+		return 0
+	}
+	lo, hi := 0, 1 // list[lo] < ord
+	for hi < len(list) && list[hi] < ord {
+		lo, hi = hi, hi*2
+	}
+	hi = min(hi, len(list))
+	i, _ := slices.BinarySearch(list[lo+1:hi], ord)
+	return lo + 1 + i
+}
 
 // postings are the postings of a segment by symbol, in three arrays rather
 // than a map, since most segments are small and most postings are short.

@@ -20,8 +20,9 @@ const denseShare = 16
 // segment, and it is copied on writing.
 type segment struct {
 	nodes    []*node
-	sizes    []uint16 // how many capabilities each node declares, so rising
+	sizes    []uint32 // how many capabilities each node declares, so rising
 	provides *postings
+	declares *postings
 	// rarest files each node under the capability it declares that fewest nodes
 	// of the segment declare, so that each stands in one list only; a list is
 	// in the order of compareSaved. bare are those that declare nothing.
@@ -34,12 +35,12 @@ type segment struct {
 // newSegment builds a segment of nodes, whose slice it takes over.
 func newSegment(nodes []*node, t *tally) *segment {
 	sortByCost(nodes)
-	g := &segment{nodes: nodes, sizes: make([]uint16, len(nodes)), dead: make([]uint64, (len(nodes)+63)/64)}
+	g := &segment{nodes: nodes, sizes: make([]uint32, len(nodes)), dead: make([]uint64, (len(nodes)+63)/64)}
 	for i, n := range nodes {
-		g.sizes[i] = uint16(min(len(n.declares), 1<<16-1))
+		g.sizes[i] = uint32(len(n.declares))
 	}
 	g.buildProvides(t)
-	g.buildRarest(t)
+	g.buildDeclares(t)
 	return g
 }
 
@@ -112,7 +113,9 @@ func (g *segment) buildProvides(t *tally) {
 	g.provides = p
 }
 
-func (g *segment) buildRarest(t *tally) {
+// buildDeclares makes the postings of what is declared, and of each node's
+// rarest.
+func (g *segment) buildDeclares(t *tally) {
 	for _, n := range g.nodes {
 		for _, c := range n.declares {
 			t.add(c)
@@ -126,7 +129,19 @@ func (g *segment) buildRarest(t *tally) {
 			}
 		}
 	}
+	var fill *filler
+	g.declares, fill = t.layout(len(g.nodes), uint32(len(g.nodes)/denseShare))
+	for ord, n := range g.nodes {
+		for _, c := range n.declares {
+			fill.put(c, uint16(ord))
+		}
+	}
 	t.reset()
+	g.buildRarest(t, keys)
+}
+
+// buildRarest files each node under its key.
+func (g *segment) buildRarest(t *tally, keys []uint32) {
 	for ord, key := range keys {
 		if g.sizes[ord] > 0 {
 			t.add(key)
@@ -172,39 +187,51 @@ func (g *segment) alive(to []*node) []*node {
 	return to
 }
 
+// gather returns the postings of all that is needed, the shortest first; ok is
+// false if one is empty.
+func (g *segment) gather(need []uint32) (ps []posting, ok bool) {
+	ps = make([]posting, len(need))
+	for i, c := range need {
+		if ps[i], ok = g.provides.find(c); !ok {
+			return nil, false
+		}
+	}
+	slices.SortFunc(ps, func(a, b posting) int { return cmp.Compare(a.count, b.count) })
+	return ps, true
+}
+
 // supersets yields the live ordinals whose nodes provide all of need, in
 // rising order, until yield says no; it reports whether it never did.
 func (g *segment) supersets(need []uint32, yield func(ord uint16) bool) bool {
-	ps := make([]posting, len(need))
-	for i, c := range need {
-		p, ok := g.provides.find(c)
-		if !ok {
-			return true
-		}
-		ps[i] = p
+	ps, ok := g.gather(need)
+	if !ok {
+		return true
 	}
-	slices.SortFunc(ps, func(a, b posting) int { return cmp.Compare(a.count, b.count) })
 	if len(ps) > 0 && ps[0].words == nil {
 		return g.filterList(ps[0].list, ps[1:], yield)
 	}
 	for w := range g.dead { // all postings are dense, or there is none
-		word := ^g.dead[w]
-		for _, p := range ps {
-			if word &= p.words[w]; word == 0 {
-				break
-			}
-		}
-		for ; word != 0; word &= word - 1 {
-			ord := w*64 + bits.TrailingZeros64(word)
-			if ord >= len(g.nodes) {
-				break
-			}
-			if !yield(uint16(ord)) {
+		for word := g.both(ps, w); word != 0; word &= word - 1 {
+			if !yield(uint16(w*64 + bits.TrailingZeros64(word))) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// both returns the live ordinals of one word that are in all dense postings.
+func (g *segment) both(ps []posting, w int) uint64 {
+	word := ^g.dead[w]
+	for i := range ps {
+		if word &= ps[i].words[w]; word == 0 {
+			return 0
+		}
+	}
+	if w == len(g.dead)-1 && len(g.nodes)%64 != 0 {
+		word &= 1<<(len(g.nodes)%64) - 1
+	}
+	return word
 }
 
 // filterList is supersets from the shortest posting, a list. The other lists
@@ -217,17 +244,10 @@ next:
 		}
 		for i := range rest {
 			p := &rest[i]
-			if p.words != nil {
-				if !p.has(ord) {
-					continue next
+			if !p.at(ord) {
+				if p.words == nil && len(p.list) == 0 {
+					return true
 				}
-				continue
-			}
-			p.list = p.list[gallop(p.list, ord):]
-			if len(p.list) == 0 {
-				return true
-			}
-			if p.list[0] != ord {
 				continue next
 			}
 		}
@@ -236,21 +256,6 @@ next:
 		}
 	}
 	return true
-}
-
-// gallop returns how many numbers at the list's beginning are below ord: steps
-// that double, then a search between the last two (Bentley and Yao, 1976).
-func gallop(list []uint16, ord uint16) int {
-	if len(list) == 0 || list[0] >= ord {
-		return 0
-	}
-	lo, hi := 0, 1 // list[lo] < ord
-	for hi < len(list) && list[hi] < ord {
-		lo, hi = hi, hi*2
-	}
-	hi = min(hi, len(list))
-	i, _ := slices.BinarySearch(list[lo+1:hi], ord)
-	return lo + 1 + i
 }
 
 // bases calls yield with the live ordinals of nodes that declare at most as

@@ -3,6 +3,7 @@ package kg
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"sort"
 
@@ -43,15 +44,8 @@ func (v *View) Supersets(l Lookup, k int) []Candidate {
 			}
 		}
 		for _, g := range h.segs {
-			g.supersets(need, func(ord uint16) bool {
-				// No later node of the segment can have less beyond the closure.
-				least := int(g.sizes[ord]) - len(closure)
-				if best.full() && least > best.last().extra {
-					return false
-				}
-				n := g.nodes[ord]
-				best.offer(rated{n, len(n.declares) - common(n.declares, closure)}, compareExtra)
-				return true
+			g.cheapest(need, closure, best.bound, func(ord uint16, extra int) {
+				best.offer(rated{g.nodes[ord], extra}, compareExtra)
 			})
 		}
 	}
@@ -203,6 +197,14 @@ type top struct {
 func newTop(k int) top { return top{k: k, items: make([]rated, 0, min(k, 64)+1)} }
 
 func (t *top) full() bool { return len(t.items) == t.k }
+
+// bound is how much an item may declare beyond the closure to be kept.
+func (t *top) bound() int {
+	if !t.full() {
+		return math.MaxInt32
+	}
+	return t.last().extra
+}
 
 // last is the worst of those kept.
 func (t *top) last() rated { return t.items[len(t.items)-1] }
