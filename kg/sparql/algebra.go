@@ -198,7 +198,11 @@ func canPipe(p plan, left slotSet) bool {
 		return canPipe(p.left, left) && canPipe(p.right, left) && p.right.facts().mentions.common(left).within(inner) &&
 			filtersAgree(p.cond, inner, left)
 	case *planMinus:
-		return canPipe(p.left, left) && p.right.facts().mentions.common(left).within(p.left.facts().certain)
+		// Nor may the right side: a variable that only the row binds would be
+		// one that it shares with every left solution.
+		seen := p.right.facts().mentions.common(left)
+		return canPipe(p.left, left) && (seen.empty() ||
+			seen.within(p.left.facts().certain) && !slotsOf(p.on...).without(p.hidden).empty() && canPipe(p.right, left))
 	}
 	return false
 }

@@ -143,6 +143,27 @@ func TestFiltersSeeOnlyTheirGroup(t *testing.T) {
 	}
 }
 
+// TestMinusIsEvaluatedOnItsOwn holds the right side of a MINUS to its own
+// solutions where rows from further out run into it.
+func TestMinusIsEvaluatedOnItsOwn(t *testing.T) {
+	s := openMemory(t, `PREFIX : <http://e/> INSERT DATA { :x :p :z , :x . :y :q :x }`)
+	for where, rows := range map[string]int{
+		`VALUES (?a ?b) { (UNDEF :z) } OPTIONAL { ?a :p ?b MINUS { OPTIONAL { ?b :q ?a } VALUES (?a ?b) { (:x UNDEF) } } }`: 1,
+		`VALUES ?b { :z } ?a :p ?b MINUS { OPTIONAL { ?c :q ?a } OPTIONAL { ?b :none ?c } }`:                                0,
+		`VALUES ?b { :z } { ?a :p ?b MINUS { ?c :q :x OPTIONAL { ?b :none ?c } } }`:                                         1,
+	} {
+		text := "PREFIX : <http://e/> SELECT * { " + where + " }"
+		got, err := rowsOf(s, text, Options{})
+		if err != nil || len(got) != rows {
+			t.Errorf("%s: %v, %v; want %d rows", where, got, err, rows)
+		}
+		want, err := rowsOf(s, text, Options{bottomUp: true})
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-plain +fast):\n%s", where, err, diff)
+		}
+	}
+}
+
 // TestHashJoins runs joins large enough for tables, with room for them, with
 // room for some, and with none.
 func TestHashJoins(t *testing.T) {
