@@ -48,16 +48,6 @@ func (s *Store) verify(ctx context.Context, txn *badger.Txn, m meta) (*graphTabl
 	return table, s.recount(ctx, txn, table, m.triples)
 }
 
-// hasLogs reports whether a process was killed with the store open: closing it
-// leaves tables and no log.
-func hasLogs(dir string) (bool, error) {
-	files, err := listFiles(dir)
-	if err != nil {
-		return false, err
-	}
-	return len(files.mems) > 0, nil
-}
-
 // adopt takes a checked state into memory.
 func (s *Store) adopt(m meta, table *graphTable) {
 	s.meta, s.nextTerm, s.nextRow = m, m.nextTerm, m.nextRow

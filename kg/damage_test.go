@@ -146,6 +146,44 @@ func TestLostCommitsAreReported(t *testing.T) {
 	}
 }
 
+// A store whose process was killed is counted when its logs were replayed, and
+// if rows are missing it is refused ever after, though the logs are gone then.
+func TestMissingRowsStayCorrupt(t *testing.T) {
+	for name, first := range map[string]func(t *testing.T, dir string){
+		"opened": func(t *testing.T, dir string) {
+			_, err := Open(t.Context(), Config{Dir: dir, Logger: quiet()})
+			wantKind(t, err, errs.Corrupt)
+		},
+		"checked": func(t *testing.T, dir string) {
+			if r := mustFsck(t, dir, FsckOptions{}); r.Clean() {
+				t.Error("fsck finds the store clean")
+			}
+		},
+		"checked quickly": func(t *testing.T, dir string) { mustFsck(t, dir, FsckOptions{Quick: true}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, killed := filled(t), filepath.Join(t.TempDir(), "data")
+			db, err := badger.Open(badgerOptions(Config{Dir: dir, Logger: quiet()}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Update(func(txn *badger.Txn) error { return txn.Delete(firstKey(txn, tagGSPO)) }); err != nil {
+				t.Fatal(err)
+			}
+			copyStore(t, dir, killed)
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			remove(t, dir, "*") // it has no marker, and is no case of this test
+			first(t, killed)
+			for range 2 {
+				_, err := Open(t.Context(), Config{Dir: killed, Logger: quiet()})
+				wantKind(t, err, errs.Corrupt)
+			}
+		})
+	}
+}
+
 // Our own small files are guards, not content: what a killed process leaves in
 // them, or their damage, needs no one's help.
 func TestGuardFilesMayBeAnything(t *testing.T) {

@@ -34,7 +34,7 @@ func (f *fsck) run() {
 	switch {
 	case !openable:
 		f.report.Verdict = FsckUnreadable
-	case slices.ContainsFunc(f.report.Checks, func(c FsckCheck) bool { return !c.OK }):
+	case f.found():
 		f.report.Verdict = FsckDamaged
 	default:
 		f.report.Verdict = FsckClean
@@ -134,8 +134,8 @@ func (f *fsck) checkContents() (readable bool) {
 	// A log of a killed process has to be cut behind its last whole record,
 	// which Badger does not do when it only reads.
 	opt = opt.WithReadOnly(len(f.files.mems) == 0)
-	err := error(nil)
-	if !opt.ReadOnly {
+	replayed, err := beginReplay(f.dir)
+	if err == nil && !opt.ReadOnly {
 		err = roomToOpen(f.dir)
 	}
 	var db *badger.DB
@@ -153,7 +153,16 @@ func (f *fsck) checkContents() (readable bool) {
 	}()
 	txn := db.NewTransaction(false)
 	defer txn.Discard()
-	return f.checkRows(txn)
+	readable = f.checkRows(txn)
+	if replayed && readable && !f.quick && f.ctx.Err() == nil && !f.found() {
+		f.report.note("replay", replayName, endReplay(f.dir), "every row is there")
+	}
+	return readable
+}
+
+// found reports whether any check has found something.
+func (f *fsck) found() bool {
+	return slices.ContainsFunc(f.report.Checks, func(c FsckCheck) bool { return !c.OK })
 }
 
 // checkRows checks the record, the graph table, and in full the rows.

@@ -109,7 +109,7 @@ func (s *Store) open(ctx context.Context, cfg Config) (err error) {
 		if err := precheck(ctx, cfg.Dir); err != nil {
 			return err
 		}
-		if s.replayed, err = hasLogs(cfg.Dir); err != nil {
+		if s.replayed, err = beginReplay(cfg.Dir); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (s *Store) open(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	s.batch = s.db.MaxBatchCount() / 4 * 3
-	for _, step := range [...]func(context.Context) error{s.check, s.sweepLeftovers, s.loadBuiltin, s.pinBuiltin, s.reload} {
+	for _, step := range [...]func(context.Context) error{s.check, s.counted, s.sweepLeftovers, s.loadBuiltin, s.pinBuiltin, s.reload} {
 		if err := step(ctx); err != nil {
 			return err
 		}
