@@ -75,11 +75,17 @@ func (w *world) provides() (n int) {
 }
 
 func (w *world) statements() (n int) {
-	for range w.triples() {
-		n++
+	for _, s := range w.snaps {
+		n += fixedStatements + len(s.declares) + len(s.provides)
+		if s.parent >= 0 {
+			n++
+		}
 	}
 	return n
 }
+
+// fixedStatements are what each snapshot has of one kind.
+const fixedStatements = 8
 
 // triples are the snapshots as the catalogue writes them, without what it could
 // do without.

@@ -94,7 +94,10 @@ func loadBadger(n int, dir string) (l loaded, err error) {
 	}
 	cpu, begin := cpuTime(), time.Now()
 	batch := make([]term.Quad, 0, 1000)
-	for t := range statements(n) {
+	for t, err := range statements(n) {
+		if err != nil {
+			return l, errors.Join(err, s.Close())
+		}
 		o := term.Term(term.NewURIRefUnsafe(t.O.Value))
 		if t.O.Kind == ttl.Literal {
 			o = term.NewLiteral(t.O.Value, term.WithDatatype(term.NewURIRefUnsafe(t.O.DatatypeIRI())))
@@ -152,8 +155,11 @@ func write(file string, n int) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	w := ttl.NewWriter(f, ttl.WriterOptions{Format: ttl.NQuads})
-	for t := range statements(n) {
-		if err := w.Write(t); err != nil {
+	for t, err := range statements(n) {
+		if err == nil {
+			err = w.Write(t)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -65,7 +65,7 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer s.Close() // the folder goes with the run
+	defer func() { _ = s.Close() }() // the folder goes with the run
 	if err := reading(ctx, out, o, s); err != nil {
 		return err
 	}

@@ -122,6 +122,9 @@ func (s *source) path(depth int) string {
 
 func (s *source) values() string {
 	cell := func() string {
+		if s.avoid["literal as subject"] {
+			return s.pick("UNDEF", s.iri())
+		}
 		return s.pick("UNDEF", s.iri(), s.literal())
 	}
 	if s.seldom() {
