@@ -203,8 +203,8 @@ func (x *exec) cheapest(rest []*step, have slotSet, first bool) (int, error) {
 // linked reports whether a step shares a variable with what is bound, or has
 // none at all.
 func (s *step) linked(have slotSet) bool {
-	any := s.graph.kind == inSlot
-	if any && have.has(s.graph.slot) {
+	hasVar := s.graph.kind == inSlot
+	if hasVar && have.has(s.graph.slot) {
 		return true
 	}
 	for _, p := range [...]place{s.s, s.p, s.o} {
@@ -212,10 +212,10 @@ func (s *step) linked(have slotSet) bool {
 			if have.has(p.slot) {
 				return true
 			}
-			any = true
+			hasVar = true
 		}
 	}
-	return !any
+	return !hasVar
 }
 
 // countLimit is how many rows are counted to estimate a pattern; one that has
@@ -240,19 +240,9 @@ func (x *exec) estimate(st *step, have slotSet) (float64, error) {
 		}
 		return 1e9, nil
 	}
-	if st.count < 0 {
-		n, err := x.constants(st)
-		if err != nil {
-			return 0, err
-		}
-		st.count = n
-	}
-	n := float64(st.count)
-	if st.count >= countLimit && !st.onlyPredicate() {
-		n = math.Max(n, float64(x.sc.Triples())/10)
-		if st.s.slot >= 0 && st.p.slot >= 0 && st.o.slot >= 0 {
-			n *= 10
-		}
+	n, err := x.reckoned(st)
+	if err != nil {
+		return 0, err
 	}
 	varS, varP, varO := boundS && st.s.slot >= 0, st.p.slot >= 0 && have.has(st.p.slot), boundO && st.o.slot >= 0
 	if varP {
@@ -265,6 +255,35 @@ func (x *exec) estimate(st *step, have slotSet) (float64, error) {
 		return math.Min(n, math.Max(2, math.Pow(n, 0.2))), nil
 	case varO:
 		return math.Min(n, math.Max(2, math.Pow(n, 0.4))), nil
+	}
+	return n, nil
+}
+
+// reckoned returns how many rows fit a step's constants: exactly if they are
+// few or the store keeps the count, else a guess.
+func (x *exec) reckoned(st *step) (float64, error) {
+	if st.count < 0 {
+		n, err := x.constants(st)
+		if err != nil {
+			return 0, err
+		}
+		st.count = n
+	}
+	n := float64(st.count)
+	if st.count < countLimit || st.onlyPredicate() {
+		return n, nil
+	}
+	many := float64(x.sc.Triples()) / 10
+	if p := st.p.fixed(); p != 0 {
+		kept, err := x.sc.PredicateCount(p)
+		if err != nil {
+			return 0, err
+		}
+		many = math.Min(many, float64(kept)) // no more than the predicate has
+	}
+	n = math.Max(n, many)
+	if st.s.slot >= 0 && st.p.slot >= 0 && st.o.slot >= 0 {
+		n *= 10
 	}
 	return n, nil
 }

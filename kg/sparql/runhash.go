@@ -73,6 +73,11 @@ func (x *exec) hashed(s *step, row []kg.ID) (t *stepTable, key [2]kg.ID, err err
 // most or what it takes would leave too little of the run's memory.
 func (x *exec) fillTable(s *step, h *hashing, ends, most int) error {
 	room := (x.o.MaxMemory/2 - x.held) / tableRowBytes
+	if s.onlyPredicate() && s.graph.kind == inDefault && x.ds.all {
+		if kept, err := x.sc.PredicateCount(s.p.id); err != nil || kept > int64(most) {
+			return err // not worth it yet; there is no need to read to know
+		}
+	}
 	t := &stepTable{}
 	for q, err := range x.scan(s.graph, nil, s.s.fixed(), s.p.fixed(), s.o.fixed()) {
 		if err == nil {
