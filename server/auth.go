@@ -33,16 +33,16 @@ func (s *Server) authorize(r *http.Request) error {
 }
 
 // authorizeImport decides whether a request that was let in may change what the
-// graph declares: with a token, over a unix socket, or where the operator
+// graph declares, or take all of it home: with a token, over a unix socket, or where the operator
 // trusts every user of the machine (Config.TrustLoopback).
 func (s *Server) authorizeImport(r *http.Request) error {
 	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if _, unix := addr.(*net.UnixAddr); unix || len(s.cfg.TokenHash) > 0 || s.cfg.TrustLoopback {
 		return nil
 	}
-	return errs.New(errs.Denied, "without a token, imports are taken over the daemon's unix socket only: "+
+	return errs.New(errs.Denied, "without a token, imports, updates and backups go over the daemon's unix socket only: "+
 		"a declaration names a program that the daemon starts as its own user").
-		WithHint("import through the socket in the data folder, or give the daemon a token: banyan serve --token-file FILE")
+		WithHint("go through the socket in the data folder, or give the daemon a token: banyan serve --token-file FILE")
 }
 
 // checkToken compares in constant time. Hashes are compared, so that not even
