@@ -14,6 +14,12 @@
 // inside of an OPTIONAL that names variables from further out) never sees a
 // row's other variables; see canPipe.
 //
+// The steps of a pattern are put in order by counts. Several constants asked of
+// one subject are intersected by leaping, or taken from the capability index
+// where they are bn:provides; "has all of these" said by a double NOT EXISTS is
+// the same (see forAll). A step that many rows run into reads its range into a
+// table once that is cheaper than seeking (see hashed).
+//
 // Every bound that is passed is an error of Kind TooLarge, Exhausted or
 // Timeout: no answer is cut silently.
 package sparql
