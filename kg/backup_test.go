@@ -102,6 +102,29 @@ func TestBackupComesBackWhole(t *testing.T) {
 	}
 }
 
+// Statements that share no term at all are the most that a transaction has to
+// bear, and so are terms of the greatest length.
+func TestRestoreOfWhatSharesNothing(t *testing.T) {
+	s := memory(t)
+	const n = 6000
+	for from := 0; from < n; from += 500 {
+		var qs []ttl.Quad
+		for i := from; i < from+500; i++ {
+			qs = append(qs, quad(fmt.Sprint("s", i), fmt.Sprint("p", i), fmt.Sprint("o", i), fmt.Sprint("g", i)))
+		}
+		add(t, s, qs...)
+	}
+	for i := range 12 {
+		add(t, s, ttl.Quad{S: ex("long"), P: ex("p"), O: ttl.NewString(strings.Repeat(fmt.Sprint(i), 250_000))})
+	}
+	b, made := mustBackup(t, s)
+	dir := filepath.Join(t.TempDir(), "data")
+	report, err := Restore(t.Context(), dir, bytes.NewReader(b), RestoreOptions{})
+	if err != nil || report.Triples != made.Triples {
+		t.Errorf("restored %d of %d triples, %v", report.Triples, made.Triples, err)
+	}
+}
+
 // Every backup that is cut, or has one bit wrong, is refused, and the store
 // that is there stays as it is.
 func TestDamagedBackupChangesNothing(t *testing.T) {

@@ -194,22 +194,28 @@ func (l *refill) put(q ttl.Quad) error {
 	return l.flush()
 }
 
-// flush commits what was gathered. What is kept in memory is not brought up to
-// date, since the store is closed before anyone asks it.
+// flush commits what was gathered, in as many transactions as it takes. What is
+// kept in memory is not brought up to date, since the store is closed before
+// anyone asks it.
 func (l *refill) flush() error {
-	if len(l.quads) == 0 {
-		return nil
-	}
-	err := l.s.Update(l.ctx, func(tx *Tx) error {
-		for _, q := range l.quads {
-			if err := tx.add(q); err != nil {
-				return err
+	for rest := l.quads; len(rest) > 0; {
+		n := 0
+		err := l.s.Update(l.ctx, func(tx *Tx) error {
+			for n < len(rest) && !tx.full() {
+				if err := tx.add(rest[n]); err != nil {
+					return err
+				}
+				n++
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+		rest = rest[n:]
+	}
 	l.quads, l.bytes = l.quads[:0], 0
-	return err
+	return nil
 }
 
 // swap puts the new store in the folder's place, in one step where the system
