@@ -295,6 +295,41 @@ func BenchmarkIndexPut(b *testing.B) {
 	}
 }
 
+// BenchmarkLoadSnapshots reads the snapshots' graph, as Open does, and makes
+// the index; the statements of bn:provides in a second are told.
+func BenchmarkLoadSnapshots(b *testing.B) {
+	s := benchDisk(b)
+	const n = 4000
+	pairs := 0
+	for from := range n / batch {
+		err := s.writeSnapshots(b.Context(), func(t *Tx) (to []change, err error) {
+			for i, sn := range zipfSnapshots(batch, func(*rand.Rand) int { return 10 }) {
+				sn.ID = snapID(from*batch + i)
+				pairs += len(sn.Provides)
+				for _, q := range sn.quads() {
+					if err := t.add(q); err != nil {
+						return nil, err
+					}
+				}
+				if to, err = t.changed(to, sn); err != nil {
+					return nil, err
+				}
+			}
+			return to, nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if err := s.reload(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(pairs)*float64(b.N)/b.Elapsed().Seconds(), "provides/s")
+	b.ReportMetric(float64(s.Triples())*float64(b.N)/b.Elapsed().Seconds(), "triples/s")
+}
+
 // BenchmarkLineage asks for the ancestors of the last, and the descendants of
 // the first, of 200 snapshots in a line, among a million.
 func BenchmarkLineage(b *testing.B) {

@@ -11,9 +11,11 @@ import (
 // made anew, and makes ordinals fit 16 bits.
 const segmentMax = 1 << 16
 
-// denseShare says from which share of a segment a posting is kept as words: a
-// list's entry takes 16 bits, so a list over 1/16 long is the larger of the two.
-const denseShare = 16
+// denseShare says from which share of a segment a posting is kept as words.
+// For memory alone it would be 1/16, since a list's entry takes 16 bits; but
+// words are read 64 ordinals at a time, and there are so few capabilities
+// between the two that they take some bytes a snapshot.
+const denseShare = 64
 
 // segment is an immutable part of the index: nodes by ordinal in the order of
 // compareCost, and by capability. Only dead differs between versions of one
