@@ -112,7 +112,7 @@ func some(size int) func(*rand.Rand, []ontology.Capability) []ontology.Capabilit
 	}
 }
 
-// common draws from the most frequent ones.
+// commonest draws from the most frequent ones.
 func commonest(size, of int) func(*rand.Rand, []ontology.Capability) []ontology.Capability {
 	return func(r *rand.Rand, _ []ontology.Capability) (out []ontology.Capability) {
 		for _, i := range r.Perm(of)[:size] {
