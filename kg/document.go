@@ -150,14 +150,17 @@ func (d *document) triples() iter.Seq2[ttl.Triple, error] {
 	}
 }
 
-// distinct returns how many different statements there are.
-func (d *document) distinct() int {
+// statements returns the different statements, each by the numbers of its terms.
+func (d *document) statements() map[[3]uint32]struct{} {
 	seen := make(map[[3]uint32]struct{}, len(d.rows))
 	for _, w := range d.rows {
 		seen[[3]uint32{w.s, w.p, w.o}] = struct{}{}
 	}
-	return len(seen)
+	return seen
 }
+
+// distinct returns how many different statements there are.
+func (d *document) distinct() int { return len(d.statements()) }
 
 // show names a node in a message.
 func (d *document) show(id uint32) string {

@@ -41,7 +41,7 @@ type ImportReport struct {
 
 // ImportTurtle reads a file of capabilities, checks it against the ontology,
 // and puts it into its named graph in place of what that holds: all or
-// nothing. Importing the same file again changes nothing. A file that cannot
+// nothing. Importing the same file again writes nothing. A file that cannot
 // be read or does not fit is refused with Invalid, or TooLarge, and Parts that
 // say where (file:line:column) and why. Banyan's own graphs are Denied.
 func (s *Store) ImportTurtle(ctx context.Context, src io.Reader, o ImportOptions) (ImportReport, error) {
@@ -63,6 +63,15 @@ func (s *Store) ImportTurtle(ctx context.Context, src io.Reader, o ImportOptions
 		n, err := s.Count(ctx, ttl.Quad{G: iri(o.Graph)})
 		report.Triples, report.Replaced = d.distinct(), int(n)
 		return report, err
+	}
+	same, err := s.holds(ctx, o.Graph, d)
+	if err != nil {
+		return ImportReport{}, err
+	}
+	if same {
+		report.Triples = d.distinct()
+		report.Replaced = report.Triples
+		return report, nil
 	}
 	report.Triples, report.Replaced, err = s.ReplaceGraph(ctx, o.Graph, d.triples())
 	return report, err
