@@ -256,6 +256,7 @@ func TestAnyDamageIsSaid(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // most of it is waiting for the disk
 			dir := filepath.Join(t.TempDir(), "data")
 			copyStore(t, c.from, dir)
 			c.inflict(t, dir)
