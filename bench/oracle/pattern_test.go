@@ -148,7 +148,7 @@ func (s *source) selection(depth int, inGraph bool) string {
 // aggregation draws a SELECT with a group and one or two aggregates. MIN and MAX
 // are of whole numbers: between other kinds no order is fixed.
 func (s *source) aggregation(depth int, inGraph bool) string {
-	key := s.pick("", "?x", "?y")
+	key := s.pickOf("?x", "?y", "")
 	out := "SELECT " + key
 	for range 1 + s.upTo(1) {
 		out += " (" + s.aggregate(key) + " AS " + s.fresh() + ")"
