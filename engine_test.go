@@ -5,7 +5,9 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -480,5 +482,33 @@ func TestAClosedEngineRefuses(t *testing.T) {
 	}
 	if err := e.Close(); err != nil {
 		t.Errorf("second close: %v", err)
+	}
+}
+
+// A manifest's runtime is found by its alias, its limits hold for jobs that
+// leave them open, and what it preimports is what a parent holds unasked.
+func TestAManifestServesAtOnce(t *testing.T) {
+	f := newFake("fake", 15, ontology.IsolationProcess)
+	var asked atomic.Pointer[rungs.Limits]
+	f.forkErr = func(job rungs.Job) error { asked.Store(&job.Limits); return nil }
+	e := open(t, banyan.Config{MaxJobMemory: 300 << 20}, f)
+	manifest := `{"language":"python","version":"9","aliases":["nine"],"executable":"/usr/bin/python3","preimport":["numpy"],
+		"defaultLimits":{"wall_ms":1500,"memory_bytes":999999999999,"pids":3}}`
+	rep, err := e.Import(t.Context(), strings.NewReader(manifest), banyan.ImportOptions{Name: "nine.json"})
+	if err != nil || rep.Runtimes != 1 {
+		t.Fatalf("import: %+v, %v", rep, err)
+	}
+	mustRun(t, e, banyan.Job{Runtime: "nine", Code: "x", Limits: banyan.Limits{PIDs: 5}})
+	limits := asked.Load()
+	if limits == nil || limits.Wall != 1500*time.Millisecond || limits.MemoryBytes != 300<<20 || limits.PIDs != 5 {
+		t.Errorf("the job's limits are %+v", limits)
+	}
+	sn, err := e.Warm(t.Context(), banyan.WarmRequest{Runtime: "nine"})
+	if err != nil || sn.Runtime != "python-9" || !contains(sn.Need, ontology.Capability(ontology.PythonNS+"numpy")) {
+		t.Errorf("warm: %+v, %v", sn, err)
+	}
+	empty, err := e.Warm(t.Context(), banyan.WarmRequest{Runtime: "nine", Need: need()})
+	if err != nil || len(empty.Need) != 0 {
+		t.Errorf("warm of nothing: %+v, %v", empty, err)
 	}
 }

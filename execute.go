@@ -1,6 +1,7 @@
 package banyan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -63,6 +64,9 @@ func (e *Engine) Execute(ctx context.Context, j Job) (*Result, error) {
 
 // checked makes of a request the job that a rung runs, within this host's bounds.
 func (e *Engine) checked(id ontology.RunID, j Job) (rungs.Job, error) {
+	if rt, known := e.store.Runtime(cmp.Or(j.Runtime, DefaultRuntime)); known {
+		j.Limits = j.Limits.orDefaults(rt.Limits, e.cfg.MaxJobMemory)
+	}
 	job, err := rungJob(id, j)
 	if err == nil && job.Limits.MemoryBytes > e.cfg.MaxJobMemory {
 		err = invalidAt("/limits/memory_bytes", "limit memory_bytes is %d; a job may have at most %d here", job.Limits.MemoryBytes, e.cfg.MaxJobMemory)

@@ -104,6 +104,10 @@ func (e *Engine) Warm(ctx context.Context, w WarmRequest) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
+	if w.Need == nil { // nobody says what it should hold: the runtime does
+		req.need.Capabilities = req.runtime.Preimports
+		req.need.ThirdParty = thirdParty(req.need.Capabilities, req.runtime)
+	}
 	// The caller asks for a snapshot made for just this need; one that holds
 	// more is not it.
 	req.need.Match = ontology.MatchExact

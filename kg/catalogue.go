@@ -223,11 +223,16 @@ func (s *Store) Descendants(id ontology.SnapshotID) []ontology.SnapshotID {
 	return s.cat.descendants(id)
 }
 
-// Runtime returns a runtime. Where several graphs describe it, one describes
-// it wholly: an imported one before the host's before the built-in one, and
-// among imported ones the first by name.
+// Runtime returns a runtime by its name or, if none has it, by an alias. Where
+// several graphs describe it, one describes it wholly: an imported one before
+// the host's before the built-in one, and among imported ones the first by name.
 func (s *Store) Runtime(id ontology.RuntimeID) (Runtime, bool) {
-	rt, ok := s.View().decl.runtimes[id]
+	decl := s.View().decl
+	rt, ok := decl.runtimes[id]
+	if !ok {
+		rt, ok = decl.runtimes[decl.aliases[id]]
+	}
+	rt.Aliases, rt.Preimports = slices.Clone(rt.Aliases), slices.Clone(rt.Preimports)
 	rt.Args, rt.StandardModules = slices.Clone(rt.Args), slices.Clone(rt.StandardModules)
 	return rt, ok
 }

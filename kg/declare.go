@@ -1,6 +1,7 @@
 package kg
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +14,8 @@ var declaring = []ontology.IRI{
 	ontology.RDFType, ontology.RDFSLabel, ontology.PropImplies, ontology.PropImportName, ontology.PropWarmMillis,
 	ontology.PropLanguage, ontology.PropVersion, ontology.PropExecutable, ontology.PropArguments,
 	ontology.PropCapabilityNamespace, ontology.PropStandardModules, ttl.RDFFirst, ttl.RDFRest,
+	ontology.PropAlias, ontology.PropPreimports, ontology.PropDefaultWallMillis, ontology.PropDefaultCPUMillis,
+	ontology.PropDefaultMemoryBytes, ontology.PropDefaultPIDs, ontology.PropDefaultOutputBytes, ontology.PropDefaultFilesBytes,
 }
 
 // facts are what one graph says, by subject and property.
@@ -35,6 +38,7 @@ func (r *ReadTx) declared() (*declared, error) {
 			d.addCapability(s, about, g == ontology.GraphHost)
 		}
 	}
+	d.nameAliases()
 	return d, nil
 }
 
@@ -111,7 +115,47 @@ func (d *declared) addRuntime(f facts, s ttl.Term, about map[ontology.IRI][]ttl.
 	if rt.Namespace == "" {
 		rt.Namespace = namespaceFor(rt.Language)
 	}
+	rt.declareJobs(about)
 	d.runtimes[id] = rt
+}
+
+// nameAliases files the runtimes under their other names. Of two with the same
+// the first by name has it; a runtime's own name is no one else's.
+func (d *declared) nameAliases() {
+	d.aliases = map[ontology.RuntimeID]ontology.RuntimeID{}
+	for _, id := range slices.Sorted(maps.Keys(d.runtimes)) {
+		for _, alias := range d.runtimes[id].Aliases {
+			if _, taken := d.aliases[alias]; !taken {
+				d.aliases[alias] = id
+			}
+		}
+	}
+}
+
+// declareJobs takes what a graph says of a runtime's jobs and parents.
+func (rt *Runtime) declareJobs(about map[ontology.IRI][]ttl.Term) {
+	for _, o := range about[ontology.PropAlias] {
+		rt.Aliases = append(rt.Aliases, ontology.RuntimeID(o.Value))
+	}
+	slices.Sort(rt.Aliases)
+	for _, o := range about[ontology.PropPreimports] {
+		rt.Preimports = append(rt.Preimports, ontology.Capability(o.Value))
+	}
+	rt.Preimports = ontology.SortCapabilities(rt.Preimports)
+	for p, to := range map[ontology.IRI]*int64{
+		ontology.PropDefaultWallMillis:  &rt.Limits.WallMillis,
+		ontology.PropDefaultCPUMillis:   &rt.Limits.CPUMillis,
+		ontology.PropDefaultMemoryBytes: &rt.Limits.MemoryBytes,
+		ontology.PropDefaultPIDs:        &rt.Limits.PIDs,
+		ontology.PropDefaultOutputBytes: &rt.Limits.OutputBytes,
+		ontology.PropDefaultFilesBytes:  &rt.Limits.FilesBytes,
+	} {
+		for _, o := range about[p] {
+			if n, ok := limitOf(o); ok {
+				*to = n
+			}
+		}
+	}
 }
 
 // namespaceFor is where a runtime's modules live if it does not say: for Python

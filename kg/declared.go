@@ -10,7 +10,8 @@ import (
 // immutable once loaded.
 type declared struct {
 	runtimes map[ontology.RuntimeID]Runtime
-	caps     map[ontology.Capability]Capability // Implies holds the direct edges only
+	aliases  map[ontology.RuntimeID]ontology.RuntimeID // other names of runtimes
+	caps     map[ontology.Capability]Capability        // Implies holds the direct edges only
 }
 
 // implies returns what a capability implies in one step. A module at a version

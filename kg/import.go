@@ -18,8 +18,8 @@ type ImportOptions struct {
 	Graph ontology.IRI
 	// Base is what relative IRIs resolve against; without one they are faults.
 	Base string
-	// Format is "turtle" or "ntriples"; "" goes by the ending of Name, and
-	// without one that is known it is Turtle.
+	// Format is "turtle", "ntriples" or "json", a manifest; "" goes by the
+	// ending of Name, and without one that is known it is Turtle.
 	Format string
 	// DryRun reads and checks, and changes nothing.
 	DryRun bool
@@ -45,11 +45,11 @@ type ImportReport struct {
 // be read or does not fit is refused with Invalid, or TooLarge, and Parts that
 // say where (file:line:column) and why. Banyan's own graphs are Denied.
 func (s *Store) ImportTurtle(ctx context.Context, src io.Reader, o ImportOptions) (ImportReport, error) {
-	o, format, err := o.settle()
+	o, read, err := o.settle()
 	if err != nil {
 		return ImportReport{}, err
 	}
-	d, err := readDocument(ctx, src, o.Name, ttl.Options{Format: format, Base: o.Base, Limits: o.Limits})
+	d, err := read(ctx, src)
 	if err != nil {
 		return ImportReport{}, err
 	}
@@ -78,29 +78,48 @@ func (s *Store) ImportTurtle(ctx context.Context, src io.Reader, o ImportOptions
 }
 
 // settle checks the options and fills in what they leave open.
-func (o ImportOptions) settle() (ImportOptions, ttl.Format, error) {
+func (o ImportOptions) settle() (ImportOptions, documentReader, error) {
 	if o.Graph == "" {
 		if o.Name == "" {
-			return o, 0, errs.New(errs.Invalid, "an import needs a graph, or a file name to make one of")
+			return o, nil, errs.New(errs.Invalid, "an import needs a graph, or a file name to make one of")
 		}
 		o.Graph = ontology.ImportGraph(path.Base(o.Name))
 	}
 	if err := checkTerm(iri(o.Graph)); err != nil {
-		return o, 0, errs.New(errs.Invalid, "%s cannot name a graph, since it is not an absolute IRI", quote(string(o.Graph)))
+		return o, nil, errs.New(errs.Invalid, "%s cannot name a graph, since it is not an absolute IRI", quote(string(o.Graph)))
 	}
 	if err := own(o.Graph); err != nil {
-		return o, 0, err
+		return o, nil, err
 	}
 	if o.Base != "" && !ttl.ValidIRI(o.Base) {
-		return o, 0, errs.New(errs.Invalid, "the base %s is not an absolute IRI", quote(o.Base))
+		return o, nil, errs.New(errs.Invalid, "the base %s is not an absolute IRI", quote(o.Base))
 	}
 	if err := o.Limits.Validate(); err != nil {
-		return o, 0, err
+		return o, nil, err
 	}
 	o.Limits = withImportLimits(o.Limits)
-	format, err := o.format()
-	return o, format, err
+	read, err := o.reader()
+	return o, read, err
 }
+
+// documentReader reads a whole file into memory.
+type documentReader func(ctx context.Context, src io.Reader) (*document, error)
+
+// reader returns what reads the file's format.
+func (o ImportOptions) reader() (documentReader, error) {
+	if o.Format == manifestFormat || o.Format == "" && path.Ext(o.Name) == "."+manifestFormat {
+		return func(ctx context.Context, src io.Reader) (*document, error) {
+			return readManifest(ctx, src, o.Name, o.Limits.Triples)
+		}, nil
+	}
+	format, err := o.format()
+	return func(ctx context.Context, src io.Reader) (*document, error) {
+		return readDocument(ctx, src, o.Name, ttl.Options{Format: format, Base: o.Base, Limits: o.Limits})
+	}, err
+}
+
+// manifestFormat is the name of the format of manifests, and their ending.
+const manifestFormat = "json"
 
 // format returns the format of the file.
 func (o ImportOptions) format() (ttl.Format, error) {
@@ -114,7 +133,7 @@ func (o ImportOptions) format() (ttl.Format, error) {
 	format, ok := ttl.FormatByName(o.Format)
 	if !ok || format == ttl.NQuads {
 		return 0, errs.New(errs.Unsupported, "%s is not a format that can be imported", quote(o.Format)).
-			WithHint("use turtle or ntriples")
+			WithHint("use turtle, ntriples or json")
 	}
 	return format, nil
 }

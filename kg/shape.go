@@ -33,6 +33,14 @@ var valueShapes = map[ontology.IRI]valueShape{
 	ontology.PropArguments:           {domain: ontology.ClassRuntime, most: 1, check: checkList},
 	ontology.PropCapabilityNamespace: {domain: ontology.ClassRuntime, most: 1, check: checkNamespace},
 	ontology.PropStandardModules:     {domain: ontology.ClassRuntime, most: 1, check: checkStandardModules},
+	ontology.PropAlias:               {domain: ontology.ClassRuntime, check: checkAlias},
+	ontology.PropPreimports:          {domain: ontology.ClassRuntime, check: checkPreimports},
+	ontology.PropDefaultWallMillis:   {domain: ontology.ClassRuntime, most: 1, check: checkLimit},
+	ontology.PropDefaultCPUMillis:    {domain: ontology.ClassRuntime, most: 1, check: checkLimit},
+	ontology.PropDefaultMemoryBytes:  {domain: ontology.ClassRuntime, most: 1, check: checkLimit},
+	ontology.PropDefaultPIDs:         {domain: ontology.ClassRuntime, most: 1, check: checkLimit},
+	ontology.PropDefaultOutputBytes:  {domain: ontology.ClassRuntime, most: 1, check: checkLimit},
+	ontology.PropDefaultFilesBytes:   {domain: ontology.ClassRuntime, most: 1, check: checkLimit},
 }
 
 // importable are the classes that an imported file may declare nodes of.

@@ -52,6 +52,18 @@ type Runtime struct {
 	// StandardModules are the modules that come with the runtime: cheap to
 	// import, so never a reason for a snapshot when a need is only inferred.
 	StandardModules []string
+	// Aliases are other names it may be asked for by, sorted.
+	Aliases []ontology.RuntimeID
+	// Preimports are what a warm parent holds if nobody says what it should.
+	Preimports []ontology.Capability
+	// Limits are what a job has that does not say.
+	Limits DefaultLimits
+}
+
+// DefaultLimits are the limits of a runtime's jobs that do not say. Zero is
+// none; they are not checked against what a host allows.
+type DefaultLimits struct {
+	WallMillis, CPUMillis, MemoryBytes, PIDs, OutputBytes, FilesBytes int64
 }
 
 // RungFacts are what this host's daemon found out about a rung (class bn:Rung).

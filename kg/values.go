@@ -3,6 +3,7 @@ package kg
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-ff860830/banyan/ontology"
@@ -67,6 +68,45 @@ func checkLanguage(d *document, o uint32) string {
 		return "bn:language is a string of letters, digits, '.', '_' and '-', not " + d.show(o)
 	}
 	return ""
+}
+
+func checkAlias(d *document, o uint32) string {
+	if s, ok := plain(d, o); !ok || !ontology.RuntimeID(s).Valid() {
+		return "bn:alias is another name of the runtime: letters, digits, '.', '_' and '-', and not " + d.show(o)
+	}
+	return ""
+}
+
+func checkPreimports(d *document, o uint32) string {
+	t := d.terms[o]
+	if t.Kind != ttl.IRI {
+		return "bn:preimports points to a capability, not to " + d.show(o)
+	}
+	if _, err := ontology.ParseCapability("", t.Value); err != nil {
+		return badCapability
+	}
+	return ""
+}
+
+// checkLimit is the shape of a default limit. What the host allows is for the
+// host to say.
+func checkLimit(d *document, o uint32) string {
+	if _, ok := limitOf(d.terms[o]); !ok {
+		return "a default limit is a whole number from 1 to 10^15, not " + d.show(o)
+	}
+	return ""
+}
+
+// maxDefaultLimit is more than any host allows, and safe to reckon with.
+const maxDefaultLimit = 1_000_000_000_000_000
+
+// limitOf reads a default limit.
+func limitOf(t ttl.Term) (int64, bool) {
+	if t.Kind != ttl.Literal || t.Datatype != ttl.XSDInteger && t.Datatype != ttl.XSD+"nonNegativeInteger" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(t.Value, 10, 64)
+	return n, err == nil && n >= 1 && n <= maxDefaultLimit
 }
 
 // maxPath bounds the path of an executable, in bytes.

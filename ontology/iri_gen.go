@@ -26,6 +26,8 @@ const (
 
 // The properties of the vocabulary.
 const (
+	// PropAlias is bn:alias. Another name that a job may ask for the runtime by.
+	PropAlias = IRI(Base + "alias")
 	// PropArguments is bn:arguments. The arguments in front of the agent, a list of strings in order.
 	PropArguments = IRI(Base + "arguments")
 	// PropAvailable is bn:available. Whether the rung can run on this host, as its probe found.
@@ -36,6 +38,18 @@ const (
 	PropCreatedAt = IRI(Base + "createdAt")
 	// PropDeclares is bn:declares. What the snapshot was asked to hold, closed under bn:implies.
 	PropDeclares = IRI(Base + "declares")
+	// PropDefaultCPUMillis is bn:defaultCPUMillis. The processor time that a job of the runtime may take if it does not say.
+	PropDefaultCPUMillis = IRI(Base + "defaultCPUMillis")
+	// PropDefaultFilesBytes is bn:defaultFilesBytes. The bytes of files that a job of the runtime may write if it does not say.
+	PropDefaultFilesBytes = IRI(Base + "defaultFilesBytes")
+	// PropDefaultMemoryBytes is bn:defaultMemoryBytes. The memory that a job of the runtime may take if it does not say.
+	PropDefaultMemoryBytes = IRI(Base + "defaultMemoryBytes")
+	// PropDefaultOutputBytes is bn:defaultOutputBytes. The bytes of each output stream that are kept of a job of the runtime if it does not say.
+	PropDefaultOutputBytes = IRI(Base + "defaultOutputBytes")
+	// PropDefaultPIDs is bn:defaultPIDs. The processes and threads that a job of the runtime may have if it does not say.
+	PropDefaultPIDs = IRI(Base + "defaultPIDs")
+	// PropDefaultWallMillis is bn:defaultWallMillis. The time that a job of the runtime may take if it does not say.
+	PropDefaultWallMillis = IRI(Base + "defaultWallMillis")
 	// PropDerivedFrom is bn:derivedFrom. The snapshot this one was branched from. Only the direct edge is stored.
 	PropDerivedFrom = IRI(Base + "derivedFrom")
 	// PropExecutable is bn:executable. The program that starts the runtime: an absolute path, or a bare name that is looked up.
@@ -54,6 +68,8 @@ const (
 	PropLanguage = IRI(Base + "language")
 	// PropNode is bn:node. The host that the snapshot lives on.
 	PropNode = IRI(Base + "node")
+	// PropPreimports is bn:preimports. What a warm parent of the runtime holds if nobody says what it should.
+	PropPreimports = IRI(Base + "preimports")
 	// PropProducedBy is bn:producedBy. The rung that made the snapshot.
 	PropProducedBy = IRI(Base + "producedBy")
 	// PropProvides is bn:provides. What the snapshot was observed to hold.
@@ -111,11 +127,18 @@ var Terms = []IRI{
 	IndStored,
 	ClassWarmForkFanoutCapability,
 	ClassWarmSnapshot,
+	PropAlias,
 	PropArguments,
 	PropAvailable,
 	PropCapabilityNamespace,
 	PropCreatedAt,
 	PropDeclares,
+	PropDefaultCPUMillis,
+	PropDefaultFilesBytes,
+	PropDefaultMemoryBytes,
+	PropDefaultOutputBytes,
+	PropDefaultPIDs,
+	PropDefaultWallMillis,
 	PropDerivedFrom,
 	PropExecutable,
 	PropExpiresAt,
@@ -125,6 +148,7 @@ var Terms = []IRI{
 	PropIsolation,
 	PropLanguage,
 	PropNode,
+	PropPreimports,
 	PropProducedBy,
 	PropProvides,
 	PropRank,
