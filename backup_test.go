@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,13 +20,16 @@ import (
 
 // scheduled starts backups in a bubble of synctest, of a source that can be
 // made to fail.
-func scheduled(t *testing.T, dir string, fail *error) *backups {
+func scheduled(t *testing.T, dir string, fail *atomic.Pointer[errs.Error]) *backups {
 	b := newBackups(Config{BackupDir: dir, BackupEvery: time.Hour, BackupKeep: 3, Logger: slog.New(slog.DiscardHandler)},
 		func(_ context.Context, w io.Writer) (BackupReport, error) {
 			if _, err := io.WriteString(w, "content"); err != nil {
 				return BackupReport{}, err
 			}
-			return BackupReport{At: time.Now().UTC(), Bytes: 7}, *fail
+			if err := fail.Load(); err != nil {
+				return BackupReport{}, err
+			}
+			return BackupReport{At: time.Now().UTC(), Bytes: 7}, nil
 		})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -49,7 +53,7 @@ func names(t *testing.T, dir string) (out []string) {
 func TestScheduledBackups(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "backups")
 	synctest.Test(t, func(t *testing.T) {
-		var fail error
+		var fail atomic.Pointer[errs.Error]
 		b := scheduled(t, dir, &fail)
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -66,7 +70,7 @@ func TestScheduledBackups(t *testing.T) {
 			t.Errorf("the status is %+v", s)
 		}
 
-		fail = errs.New(errs.Exhausted, "the disk is full")
+		fail.Store(errs.New(errs.Exhausted, "the disk is full"))
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if s, c := b.status(), b.check(); s.Failed != "the disk is full" || s.FailedRun != 1 || c.State != "warn" {
@@ -75,7 +79,7 @@ func TestScheduledBackups(t *testing.T) {
 		if after := names(t, dir); !slices.Equal(after, got) {
 			t.Errorf("after a failure there are %v, were %v", after, got)
 		}
-		fail = nil
+		fail.Store(nil)
 		time.Sleep(backupRetry)
 		synctest.Wait()
 		if s, c := b.status(), b.check(); s.Failed != "" || c.State != "ok" || !strings.Contains(c.Found, "2000-01-01T05:") {
@@ -91,7 +95,7 @@ func TestBackupsGoOnAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		var fail error
+		var fail atomic.Pointer[errs.Error]
 		time.Sleep(20 * time.Minute)
 		scheduled(t, dir, &fail)
 		time.Sleep(39 * time.Minute)

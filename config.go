@@ -136,8 +136,14 @@ func (c Config) Validate() error {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"MaxParents", c.MaxParents}, {"MaxRunning", c.MaxRunning}, {"MaxQueued", c.MaxQueued}, {"KeepRetired", c.KeepRetired},
-		{"MaxQueries", c.MaxQueries}, {"MaxQueriesQueued", c.MaxQueriesQueued}} {
+	}{
+		{"MaxParents", c.MaxParents},
+		{"MaxRunning", c.MaxRunning},
+		{"MaxQueued", c.MaxQueued},
+		{"KeepRetired", c.KeepRetired},
+		{"MaxQueries", c.MaxQueries},
+		{"MaxQueriesQueued", c.MaxQueriesQueued},
+	} {
 		if n.value < 1 || n.value > 1_000_000 {
 			bad(n.name, "%d is not between 1 and 1,000,000", n.value)
 		}

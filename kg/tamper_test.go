@@ -249,10 +249,14 @@ func TestAnyDamageIsSaid(t *testing.T) {
 		cases = append(cases,
 			damage{fmt.Sprintf("MANIFEST flipped %d", n), d.closed, corrupt, onFile("MANIFEST", flip)},
 			damage{fmt.Sprintf("table flipped %d", n), d.closed, corrupt, onFile("*.sst", flip)},
-			damage{fmt.Sprintf("table's end flipped %d", n), d.closed, corrupt,
-				onFile("*.sst", func(b []byte) []byte { return flipAt(len(b) - 1 - n*5)(b) })},
-			damage{fmt.Sprintf("log flipped %d", n), d.killed, corrupt,
-				onFile("*.mem", func(b []byte) []byte { return flipAt(20 + int(at*float64(100_000)))(b) })})
+			damage{
+				fmt.Sprintf("table's end flipped %d", n), d.closed, corrupt,
+				onFile("*.sst", func(b []byte) []byte { return flipAt(len(b) - 1 - n*5)(b) }),
+			},
+			damage{
+				fmt.Sprintf("log flipped %d", n), d.killed, corrupt,
+				onFile("*.mem", func(b []byte) []byte { return flipAt(20 + int(at*float64(100_000)))(b) }),
+			})
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

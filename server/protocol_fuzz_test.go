@@ -15,8 +15,13 @@ import (
 // an error that is the caller's.
 func FuzzProtocol(f *testing.F) {
 	for _, seed := range [][3]string{
-		{"query=ASK{}", "", ""}, {"", "application/sparql-query", "ASK {}"}, {"default-graph-uri=urn:x", "application/x-www-form-urlencoded", "query=ASK%7B%7D&format=json"},
-		{"query=%zz", "", ""}, {"", "application/x-www-form-urlencoded; charset=x", "query=a;b"}, {"query=a&query=b", "", ""}, {"query=%ff", "", ""},
+		{"query=ASK{}", "", ""},
+		{"", "application/sparql-query", "ASK {}"},
+		{"default-graph-uri=urn:x", "application/x-www-form-urlencoded", "query=ASK%7B%7D&format=json"},
+		{"query=%zz", "", ""},
+		{"", "application/x-www-form-urlencoded; charset=x", "query=a;b"},
+		{"query=a&query=b", "", ""},
+		{"query=%ff", "", ""},
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}

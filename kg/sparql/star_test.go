@@ -56,8 +56,10 @@ func TestForAllIsAStar(t *testing.T) {
 		"across graphs":   {`GRAPH :g { ?s a :Warm } FILTER NOT EXISTS { VALUES ?c { :x :y :z } FILTER NOT EXISTS { ?s :has ?c } }`, true, 2},
 		"beside values":   {`VALUES ?s { :a :c } FILTER NOT EXISTS { VALUES ?c { :x :y } FILTER NOT EXISTS { ?s :has ?c } }`, true, 1},
 		"used outside":    {`?s a :Warm . ?s :has ?c FILTER NOT EXISTS { VALUES ?c { :x :y } FILTER NOT EXISTS { ?s :has ?c } }`, false, 10},
-		"used further out": {`:idle :knows ?c FILTER EXISTS { ?s a :Warm FILTER NOT EXISTS { VALUES ?c { :x } FILTER NOT EXISTS { ?s :has ?c } } }`,
-			false, 1},
+		"used further out": {
+			`:idle :knows ?c FILTER EXISTS { ?s a :Warm FILTER NOT EXISTS { VALUES ?c { :x } FILTER NOT EXISTS { ?s :has ?c } } }`,
+			false, 1,
+		},
 		"undef":       {`?s a :Warm FILTER NOT EXISTS { VALUES ?c { :x UNDEF } FILTER NOT EXISTS { ?s :has ?c } }`, false, 3},
 		"not certain": {`?k :knows ?i OPTIONAL { ?k :has ?s } FILTER NOT EXISTS { VALUES ?c { :x } FILTER NOT EXISTS { ?s :has ?c } }`, true, 1},
 		"more inside": {`?s a :Warm FILTER NOT EXISTS { VALUES ?c { :x :y } FILTER NOT EXISTS { ?s :has ?c . ?c :p ?q } }`, false, 0},
