@@ -79,7 +79,8 @@ var differences = []difference{
 	},
 	{
 		oxigraph, "SPARQL 18.5.1: without GROUP BY there is one group, empty or not; it gives no row where it sees that nothing can match",
-		[]string{""}, `:a :p :b .`, `SELECT (COUNT(*) AS ?n) { ?x :p ?y . FILTER(false) }`, "0",
+		[]string{""},
+		`:a :p :b .`, `SELECT (COUNT(*) AS ?n) { ?x :p ?y . FILTER(false) }`, "0",
 	},
 	{
 		goRDFlib, "SPARQL 17.3: = and < between kinds are errors; it compares the text",

@@ -32,7 +32,9 @@ func (a *app) connect(ctx context.Context, set *config.Set) (backend, error) {
 	if err := needData(set); err != nil {
 		return nil, err
 	}
-	eng, err := a.openNamed(ctx, set, a.logger(set, "off"))
+	// Scheduled backups are the daemon's: a command that lives for a moment
+	// would make one each time.
+	eng, err := a.openNamed(ctx, set.Without(config.BackupDir, config.BackupEvery), a.logger(set, "off"))
 	if err != nil {
 		return nil, err
 	}

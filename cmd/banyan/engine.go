@@ -26,6 +26,11 @@ func openEngine(ctx context.Context, set *config.Set, log *slog.Logger) (engine,
 		MaxRunning:    set.Int(config.MaxRunning),
 		Idle:          set.Duration(config.Idle),
 		MaxAge:        set.Duration(config.MaxAge),
+		QueryTimeout:  set.Duration(config.QueryTimeout),
+		MaxQueryRows:  set.Int(config.MaxQueryRows),
+		BackupDir:     set.String(config.BackupDir),
+		BackupEvery:   set.Duration(config.BackupEvery),
+		BackupKeep:    set.Int(config.BackupKeep),
 	})
 	if err != nil {
 		return nil, err // and no nil *Engine in an interface

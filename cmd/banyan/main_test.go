@@ -117,9 +117,26 @@ func TestStore(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/store", Setup: setup, RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": cmdExits, "ready": cmdReady, "wreck": cmdWreck,
+			"exits": cmdExits, "ready": cmdReady, "wreck": cmdWreck, "appears": cmdAppears,
 		},
 	})
+}
+
+// cmdAppears waits until there is a file and copies it: appears PATTERN NAME
+func cmdAppears(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: appears PATTERN NAME")
+	}
+	var found []string
+	await(ts, args[0], func() bool {
+		var err error
+		found, err = filepath.Glob(ts.MkAbs(args[0]))
+		ts.Check(err)
+		return len(found) > 0
+	})
+	data, err := os.ReadFile(found[0])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o600))
 }
 
 // cmdWreck damages files of a closed store: wreck flip|cut|remove PATTERN. A

@@ -43,7 +43,8 @@ own. SIGINT or SIGTERM lets running jobs end; a second one does not.`,
 		},
 	}
 	addSettings(cmd.Flags(), config.Listen, config.Node, config.Python, config.AllowLocal, config.AllowDegraded,
-		config.MaxParents, config.MaxRunning, config.Idle, config.MaxAge)
+		config.MaxParents, config.MaxRunning, config.Idle, config.MaxAge, config.QueryTimeout, config.MaxQueryRows,
+		config.BackupDir, config.BackupEvery, config.BackupKeep)
 	return cmd
 }
 
@@ -59,6 +60,10 @@ func (a *app) serve(ctx context.Context, set *config.Set) (err error) {
 	}
 	if err := needData(set); err != nil {
 		return err
+	}
+	if (set.String(config.BackupDir) == "") != (set.String(config.BackupEvery) == "") {
+		return errs.New(errs.Invalid, "scheduled backups need both a folder and a period").
+			WithHint("banyan serve --backup-dir DIR --backup-every 6h")
 	}
 	path := absolutePath(sock.Path(set.String(config.Data)))
 	if err := prepareData(ctx, set.String(config.Data), path); err != nil {

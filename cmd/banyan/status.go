@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -66,10 +67,25 @@ func statusPairs(st banyan.Status) [][2]string {
 		{"triples", strconv.FormatInt(st.Triples, 10)},
 		{"draining", strconv.FormatBool(st.Draining)},
 	}
+	if b := st.Backup; b != nil {
+		all = append(all, [2]string{"backup", backupState(b)})
+	}
 	for _, r := range st.Rungs {
 		all = append(all, [2]string{"rung " + string(r.Rung), rungState(r)})
 	}
 	return all
+}
+
+// backupState says in a few words how the scheduled backups do.
+func backupState(b *banyan.BackupStatus) string {
+	last := "none yet"
+	if !b.LastAt.IsZero() {
+		last = "last at " + b.LastAt.UTC().Format(time.RFC3339)
+	}
+	if b.Failed != "" {
+		return fmt.Sprintf("failing: %s (%s)", b.Failed, last)
+	}
+	return fmt.Sprintf("%s, %d kept", last, b.Kept)
 }
 
 // rungState says in a few words whether a rung works.

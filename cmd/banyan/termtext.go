@@ -14,9 +14,17 @@ import (
 // prefixes shorten IRIs in tables, the longest first.
 var prefixes = func() [][2]string {
 	all := [][2]string{
-		{"bn", ontology.Base}, {"py", string(ontology.PythonNS)}, {"bundle", string(ontology.BundleNS)},
-		{"rdf", ontology.RDF}, {"rdfs", ontology.RDFS}, {"owl", ontology.OWL}, {"xsd", ontology.XSD},
-		{"prov", ontology.PROV}, {"dcterms", ontology.DCTerms}, {"skos", ontology.SKOS}, {"spdx", ontology.SPDX},
+		{"bn", ontology.Base},
+		{"py", string(ontology.PythonNS)},
+		{"bundle", string(ontology.BundleNS)},
+		{"rdf", ontology.RDF},
+		{"rdfs", ontology.RDFS},
+		{"owl", ontology.OWL},
+		{"xsd", ontology.XSD},
+		{"prov", ontology.PROV},
+		{"dcterms", ontology.DCTerms},
+		{"skos", ontology.SKOS},
+		{"spdx", ontology.SPDX},
 	}
 	slices.SortStableFunc(all, func(x, y [2]string) int { return len(y[1]) - len(x[1]) })
 	return all

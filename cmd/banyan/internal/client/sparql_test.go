@@ -109,8 +109,11 @@ func TestQueryThatBreaksOff(t *testing.T) {
 
 func TestQueryRefusesAnotherAnswer(t *testing.T) {
 	for _, c := range []struct{ ctype, body string }{
-		{"text/html", "<p>no"}, {"text/tab-separated-values", "<p>no"}, {"text/tab-separated-values", "?x\n<p>no\n"},
-		{"application/n-triples", "<p>no"}, {"application/sparql-results+json", "[]"},
+		{"text/html", "<p>no"},
+		{"text/tab-separated-values", "<p>no"},
+		{"text/tab-separated-values", "?x\n<p>no\n"},
+		{"application/n-triples", "<p>no"},
+		{"application/sparql-results+json", "[]"},
 		{"application/sparql-results+json", `{"head":{"vars":[]},"results":{"bindings":[]}}`},
 	} {
 		cl, _ := answering(t, c.ctype, c.body, false)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -150,6 +151,16 @@ func absolute(path string) string {
 
 // Values returns every setting in the order in which they are documented.
 func (s *Set) Values() []Value { return append([]Value(nil), s.values...) }
+
+// Without returns a copy in which some keys have no value, whoever set them.
+func (s *Set) Without(keys ...Key) *Set {
+	c := &Set{values: s.Values(), chosen: maps.Clone(s.chosen), indexOf: s.indexOf}
+	for _, k := range keys {
+		c.values[c.indexOf[k]].Value = ""
+		c.chosen[k] = false
+	}
+	return c
+}
 
 // Chosen reports whether somebody set the key, so that it is no default.
 func (s *Set) Chosen(k Key) bool { return s.chosen[k] }

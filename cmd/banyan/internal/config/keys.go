@@ -35,6 +35,11 @@ const (
 	MaxRunning    Key = "max_running"
 	Idle          Key = "idle"
 	MaxAge        Key = "max_age"
+	QueryTimeout  Key = "query_timeout"
+	MaxQueryRows  Key = "max_query_rows"
+	BackupDir     Key = "backup_dir"
+	BackupEvery   Key = "backup_every"
+	BackupKeep    Key = "backup_keep"
 	LogLevel      Key = "log_level"
 	Hints         Key = "hints"
 )
@@ -69,6 +74,11 @@ var specs = []spec{
 	{MaxRunning, "", "most jobs running at once; empty: by cores", checkCount},
 	{Idle, "", "close a parent unused for so long; empty: 30m", checkDuration},
 	{MaxAge, "", "a parent takes no new job after so long; empty: 1h", checkDuration},
+	{QueryTimeout, "", "limit on the time of a SPARQL query or update; empty: 30s", checkDuration},
+	{MaxQueryRows, "", "most rows or triples of an answer in SPARQL; empty: 1000000", checkCount},
+	{BackupDir, "", "folder for scheduled backups, which --backup-every asks for", checkText},
+	{BackupEvery, "", "make a backup so often, such as 6h; empty: never", checkPeriod},
+	{BackupKeep, "", "how many scheduled backups are kept; empty: 7", checkKeep},
 	{LogLevel, "", "debug, info, warn, error or off; empty: info for serve, else off", checkLevel},
 	{Hints, "true", "say on standard error what may surprise, such as that nothing stays warm", checkBool},
 }
@@ -140,6 +150,27 @@ func checkDuration(s string) error {
 	}
 	if d < 10*time.Millisecond || d > 30*24*time.Hour {
 		return fmt.Errorf("%q is not between 10ms and 720h", s)
+	}
+	return nil
+}
+
+// checkPeriod is checkDuration for what is not done every moment.
+func checkPeriod(s string) error {
+	if err := checkDuration(s); err != nil || s == "" {
+		return err
+	}
+	if d, err := units.ParseDuration(s); err != nil || d < time.Minute {
+		return fmt.Errorf("%q is not between 1m and 720h", s)
+	}
+	return nil
+}
+
+func checkKeep(s string) error {
+	if s == "" {
+		return nil
+	}
+	if n, err := strconv.Atoi(s); err != nil || n < 1 || n > 10_000 {
+		return fmt.Errorf("%q is not a whole number between 1 and 10000", s)
 	}
 	return nil
 }
