@@ -106,7 +106,7 @@ func TestBackupComesBackWhole(t *testing.T) {
 // bear, and so are terms of the greatest length.
 func TestRestoreOfWhatSharesNothing(t *testing.T) {
 	s := memory(t)
-	const n = 6000
+	const n = 4000
 	for from := 0; from < n; from += 500 {
 		var qs []ttl.Quad
 		for i := from; i < from+500; i++ {

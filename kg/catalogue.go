@@ -139,7 +139,8 @@ func (c *catalogueState) apply(changes []change, commit uint64) {
 		c.insert(n)
 		c.mu.Unlock()
 		view = view.with(old, n, c.tally)
-		if old != nil && old.saved != n.saved {
+		// What names a parent that was not there sums its savings now.
+		if old == nil && len(c.children[n.id]) > 0 || old != nil && old.saved != n.saved {
 			view = c.resave(view, n.id)
 		}
 	}
@@ -163,6 +164,14 @@ func (c *catalogueState) resave(view *View, id ontology.SnapshotID) *View {
 
 // foresee notes that a commit is about to change GraphSnapshots.
 func (c *catalogueState) foresee(commit uint64) { c.foreseen.Store(max(commit, c.foreseen.Load())) }
+
+// unforesee takes back what was foreseen of a commit that did not come. last is
+// the number of the last that did; the view is up to date with it.
+func (c *catalogueState) unforesee(last uint64) {
+	if c.foreseen.Load() > last {
+		c.foreseen.Store(c.view.Load().commit)
+	}
+}
 
 // crowded reports whether the symbols of pruned snapshots should be shed.
 func (c *catalogueState) crowded() bool {

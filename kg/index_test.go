@@ -3,6 +3,7 @@ package kg
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -376,5 +377,21 @@ func TestTheIndexDeclinesUntilItFollowsACommit(t *testing.T) {
 	}
 	if !answers() {
 		t.Error("the index does not answer when it follows")
+	}
+	dropped := errors.New("dropped")
+	for name, end := range map[string]error{"is dropped": dropped, "changes nothing": nil} {
+		err := s.write(t.Context(), func(tx *Tx) error {
+			tx.mark(gone.G)
+			if end != nil {
+				return errors.Join(tx.Add(gone), end)
+			}
+			return nil
+		})
+		if !errors.Is(err, end) {
+			t.Fatal(err)
+		}
+		if !answers() {
+			t.Errorf("the index does not answer after a transaction that %s", name)
+		}
 	}
 }

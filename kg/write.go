@@ -23,7 +23,13 @@ func (s *Store) lockWriter(ctx context.Context) (unlock func(), err error) {
 		s.leave()
 		return nil, storeErr("wait for the writer", ctx.Err())
 	}
-	unlock = func() { <-s.writer; s.leave() }
+	unlock = func() {
+		if s.failed == nil {
+			s.cat.unforesee(s.meta.commit)
+		}
+		<-s.writer
+		s.leave()
+	}
 	if s.failed != nil {
 		unlock()
 		return nil, &errs.Error{
