@@ -126,7 +126,7 @@ func (s *Store) checkParent(sn Snapshot) error {
 	}
 	s.cat.mu.RLock()
 	defer s.cat.mu.RUnlock()
-	if p == sn.ID || slices.Contains(s.cat.ancestors(p), sn.ID) {
+	if p == sn.ID || s.cat.descends(p, sn.ID) {
 		return errs.New(errs.Conflict, "snapshot %s cannot be derived from %s, which descends from it", sn.ID, p).WithID(string(sn.ID))
 	}
 	if _, ok := s.cat.nodes[p]; !ok {

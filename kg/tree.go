@@ -176,6 +176,17 @@ func (t *tree) ancestors(id ontology.SnapshotID) []ontology.SnapshotID {
 	return line
 }
 
+// descends reports whether a snapshot was derived from another, or from what
+// was; the other one need not be known, only named.
+func (t *tree) descends(id, from ontology.SnapshotID) bool {
+	for _, x := range append([]ontology.SnapshotID{id}, t.ancestors(id)...) {
+		if n := t.nodes[x]; n != nil && n.parent == from {
+			return true
+		}
+	}
+	return false
+}
+
 // descendants returns all that was derived from snapshots, level by level and
 // by id within a level, without the snapshots themselves.
 func (t *tree) descendants(of ...ontology.SnapshotID) []ontology.SnapshotID {
