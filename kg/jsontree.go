@@ -38,12 +38,18 @@ type jsonMember struct {
 // pass is refused: a member that is there twice, text that is not UTF-8, and
 // anything behind the document.
 type jsonTree struct {
-	text []byte
-	dec  *json.Decoder
-	// at, line and column are the place that was asked for last: places are
-	// asked for mostly in their order.
-	at, line, column int
+	text  []byte
+	dec   *json.Decoder
+	marks []jsonMark // every markEvery bytes
 }
+
+// jsonMark is the place of an offset.
+type jsonMark struct{ line, column int }
+
+// markEvery is how many bytes are counted for a place at most: without the
+// marks, a document that is all one line and asks for its places in another
+// order than theirs would be counted through for each.
+const markEvery = 1 << 10
 
 // readJSON reads the whole document.
 func readJSON(ctx context.Context, src io.Reader) (*jsonTree, *jsonNode, error) {
@@ -70,7 +76,7 @@ func readJSON(ctx context.Context, src io.Reader) (*jsonTree, *jsonNode, error) 
 	if err != nil {
 		return t, nil, err
 	}
-	if at := t.next(); at < len(text) {
+	if at := t.behind(); at < len(text) {
 		return t, nil, &jsonFault{at, "something stands behind the end of the document"}
 	}
 	return t, root, nil
@@ -89,6 +95,15 @@ func (f *jsonFault) Error() string { return f.text }
 func (t *jsonTree) next() int {
 	at := int(t.dec.InputOffset())
 	for at < len(t.text) && bytes.IndexByte([]byte(" \t\r\n,:"), t.text[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
+// behind returns where something stands behind what was read, or the end.
+func (t *jsonTree) behind() int {
+	at := int(t.dec.InputOffset())
+	for at < len(t.text) && bytes.IndexByte([]byte(" \t\r\n"), t.text[at]) >= 0 {
 		at++
 	}
 	return at
@@ -160,17 +175,26 @@ func (t *jsonTree) member(n *jsonNode, seen map[string]bool, depth int) error {
 // place returns the line and column of an offset, in characters from 1.
 func (t *jsonTree) place(at int) (line, column int) {
 	at = min(at, len(t.text))
-	if at < t.at || t.line == 0 {
-		t.at, t.line, t.column = 0, 1, 1
-	}
-	for _, c := range t.text[t.at:at] {
-		switch {
-		case c == '\n':
-			t.line, t.column = t.line+1, 1
-		case utf8.RuneStart(c):
-			t.column++
+	if t.marks == nil {
+		m := jsonMark{1, 1}
+		for from := 0; from <= len(t.text); from += markEvery {
+			t.marks = append(t.marks, m)
+			m = m.past(t.text[from:min(from+markEvery, len(t.text))])
 		}
 	}
-	t.at = at
-	return t.line, t.column
+	m := t.marks[at/markEvery].past(t.text[at/markEvery*markEvery : at])
+	return m.line, m.column
+}
+
+// past returns the place behind a piece of text that begins at m.
+func (m jsonMark) past(text []byte) jsonMark {
+	for _, c := range text {
+		switch {
+		case c == '\n':
+			m.line, m.column = m.line+1, 1
+		case utf8.RuneStart(c):
+			m.column++
+		}
+	}
+	return m
 }
