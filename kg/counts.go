@@ -83,7 +83,8 @@ func (c *Scanner) PredicateCount(p ID) (sum int64, err error) {
 		}
 	})
 	for at, by := range c.counts {
-		if at.p == p {
+		// What it dropped counts no more, with what it had changed there.
+		if _, visible := c.r.graphs.nameOf(at.g); visible && at.p == p {
 			sum += by
 		}
 	}

@@ -3,6 +3,7 @@ package kg
 import (
 	"testing"
 
+	"github.com/seed-ff860830/banyan/ontology"
 	"github.com/seed-ff860830/banyan/ttl"
 )
 
@@ -75,4 +76,49 @@ func TestPredicateCountIsOfTheView(t *testing.T) {
 		t.Errorf("after the transaction: %d rows, want 2", got)
 	}
 	clean(t, s)
+}
+
+// Of a graph that a transaction drops, what it had changed there does not count
+// either.
+func TestPredicateCountOfADroppedGraph(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(*Tx) error
+	}{
+		{"deleted before", func(tx *Tx) error { return tx.Delete(quad("a", "p", "c", "g")) }},
+		{"added before", func(tx *Tx) error { return tx.Add(quad("a", "p", "d", "g")) }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := memory(t)
+			add(t, s, quad("a", "p", "b", "g"), quad("a", "p", "c", "g"), quad("a", "p", "c", ""))
+			err := s.Update(t.Context(), func(tx *Tx) error {
+				if err := tc.change(tx); err != nil {
+					return err
+				}
+				if err := tx.DeleteGraph(ontology.IRI(ex("g").Value)); err != nil {
+					return err
+				}
+				sc, err := tx.Scanner()
+				if err != nil {
+					return err
+				}
+				defer sc.Close()
+				id, _, err := sc.Find(ex("p"))
+				if err != nil {
+					return err
+				}
+				if n, err := sc.PredicateCount(id); n != 1 || err != nil {
+					t.Errorf("within the transaction: %d rows, %v; want 1", n, err)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := count(t, s, ex("p")); got != 1 {
+				t.Errorf("after the transaction: %d rows, want 1", got)
+			}
+			clean(t, s)
+		})
+	}
 }
