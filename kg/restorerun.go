@@ -228,7 +228,7 @@ func (res *restoring) swap(occupied bool) error {
 		former, err = aside, res.swapInTwo(aside)
 	}
 	if err != nil {
-		return res.unavailable(err)
+		return errors.Join(res.unavailable(err), res.dropNew())
 	}
 	if !occupied {
 		err = os.RemoveAll(former)
@@ -242,6 +242,17 @@ func (res *restoring) swap(occupied bool) error {
 		return errs.Wrap(errs.Unavailable, err, "the store was restored, and may not survive a loss of power")
 	}
 	return nil
+}
+
+// dropNew removes the new store where it could not take the folder's place, a
+// mounted one for example: left without its marker it would look like the
+// former store, and keep Open from an empty folder. If the folder itself is
+// gone, the new store is the only one in reach and stays.
+func (res *restoring) dropNew() error {
+	if _, err := os.Lstat(res.dir); err != nil {
+		return err
+	}
+	return os.RemoveAll(res.beside())
 }
 
 // swapInTwo is the swap where two folders cannot be exchanged in one step. If
