@@ -20,6 +20,6 @@
 // the same (see forAll). A step that many rows run into reads its range into a
 // table once that is cheaper than seeking (see hashed).
 //
-// Every bound that is passed is an error of Kind TooLarge, Exhausted or
+// Every bound that is passed is an error of Kind TooLarge or
 // Timeout: no answer is cut silently.
 package sparql

@@ -62,7 +62,7 @@ func (p *walk) nullable() bool {
 // step counts one node that a path visits.
 func (w walker) step() error {
 	if w.x.pathSteps++; w.x.pathSteps > w.x.o.MaxPathSteps {
-		return errs.New(errs.Exhausted, "the property paths take more than the limit of %d steps", w.x.o.MaxPathSteps)
+		return errs.New(errs.TooLarge, "the property paths take more than the limit of %d steps", w.x.o.MaxPathSteps)
 	}
 	return w.x.tick()
 }

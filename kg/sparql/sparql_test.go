@@ -76,7 +76,7 @@ func TestBoundsAreErrorsNeverShorterAnswers(t *testing.T) {
 	}{
 		"rows":   {all, sparql.Options{MaxRows: 2}, errs.TooLarge},
 		"memory": {all + ` ORDER BY ?o`, sparql.Options{MaxMemory: 300}, errs.TooLarge},
-		"paths":  {`SELECT * { ?s <http://e/knows>+ ?o }`, sparql.Options{MaxPathSteps: 4}, errs.Exhausted},
+		"paths":  {`SELECT * { ?s <http://e/knows>+ ?o }`, sparql.Options{MaxPathSteps: 4}, errs.TooLarge},
 		"time":   {product, sparql.Options{Timeout: 20 * time.Millisecond}, errs.Timeout},
 	} {
 		_, err := table(t, s, c.query, c.o)
