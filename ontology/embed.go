@@ -15,6 +15,11 @@ var VocabularyTTL string
 //go:embed builtin.ttl
 var BuiltinTTL string
 
+// ShapesTTL states in SHACL Core what an imported file may say, as Turtle.
+//
+//go:embed shapes.ttl
+var ShapesTTL string
+
 // The namespaces of other vocabularies that Banyan's graph speaks in.
 const (
 	RDF     = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
