@@ -34,6 +34,8 @@ test-fast: ## the tests without the race detector, short
 bench: deps ## every figure we quote, beside its peers, in one run
 	cd bench && $(GO) run ./parse
 	cd bench && $(GO) run ./forkcost
+	cd bench && $(GO) run ./graph
+	cd bench && $(GO) run ./load
 
 fuzz: ## each fuzz target for FUZZTIME
 	@./scripts/fuzz.sh $(FUZZTIME)

@@ -381,7 +381,7 @@ func TestAnyGraphComesBack(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		defer s.Close() //nolint:errcheck // in memory
+		defer s.Close()
 		qs := rapid.SliceOfN(rapid.Custom(drawQuad), 0, 30).Draw(rt, "quads")
 		add(t, s, qs...)
 		want := all(t, s, ttl.Quad{})

@@ -70,7 +70,7 @@ func (m *manifest) capability(n *jsonNode) (ontology.Capability, error) {
 // args is the list of arguments, in order.
 func (m *manifest) args(s ttl.Term, n *jsonNode) error {
 	cell := func() ttl.Term { m.cells++; return ttl.NewBlank(fmt.Sprint("args", m.cells)) }
-	nilTerm, at, p := ttl.NewIRI(ttl.RDFNil), s, ontology.IRI(ontology.PropArguments)
+	nilTerm, at, p := ttl.NewIRI(ttl.RDFNil), s, ontology.PropArguments
 	err := list(n, func(item *jsonNode) error {
 		text, ok := item.value.(string)
 		if !ok || item.kind != 0 || strings.ContainsRune(text, 0) {

@@ -149,7 +149,7 @@ func (f *storeFiles) readManifest(dir string) (err error) {
 	if err != nil {
 		return errs.Wrap(errs.Unavailable, err, "the MANIFEST of the store cannot be read")
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	m, end, err := badger.ReplayManifestFile(file, 0, badgerOptions(Config{Dir: dir, Logger: slog.New(slog.DiscardHandler)}))
 	if err != nil {
 		return damagedManifest(err)

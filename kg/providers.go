@@ -91,26 +91,21 @@ func (c *Scanner) onlySnapshotsProvide() bool {
 	return !stands
 }
 
-// maxGraphs bounds the graphs that are looked into for bn:provides; with more,
-// the answer is taken to be yes.
-const maxGraphs = 256
-
+// providedElsewhere holds the count of bn:provides in all graphs against that
+// in GraphSnapshots.
 func (c *Scanner) providedElsewhere() (bool, error) {
 	p, ok, err := c.Find(iri(ontology.PropProvides))
 	if err != nil || !ok {
 		return false, err
 	}
 	own, _, err := c.Find(iri(ontology.GraphSnapshots))
-	if err != nil || len(c.names) > maxGraphs {
+	if err != nil {
 		return true, err
 	}
-	for name, g := range c.names {
-		if name == own {
-			continue
-		}
-		if n, err := c.Count(Row{P: p, G: g}, 1); n > 0 || err != nil {
-			return true, err
-		}
+	all, err := c.PredicateCount(p)
+	if err != nil {
+		return true, err
 	}
-	return false, nil
+	inside, err := readCount(c.r.txn, predicateAt{p, c.names[own]})
+	return all != inside, err
 }

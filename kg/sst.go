@@ -52,7 +52,7 @@ func withTable(path string, fn func(data []byte) error) error {
 	if err != nil {
 		return unreadable(err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
 		return unreadable(err)
@@ -64,7 +64,7 @@ func withTable(path string, fn func(data []byte) error) error {
 	if err != nil {
 		return unreadable(err)
 	}
-	defer unix.Munmap(data)                      //nolint:errcheck // only read
+	defer unix.Munmap(data)                     
 	_ = unix.Madvise(data, unix.MADV_SEQUENTIAL) // a hint
 	return fn(data)
 }
@@ -157,7 +157,7 @@ func logVersion(path string) (version uint64, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	b := make([]byte, 512)
 	n, err := f.ReadAt(b, logHead)
 	if err != nil && !errors.Is(err, io.EOF) || n < 2 {

@@ -114,7 +114,7 @@ func offline(ctx context.Context, set *config.Set, verb string) error {
 	if c == nil || err != nil {
 		return err
 	}
-	defer c.Close()
+	defer c.Close() //nolint:errcheck // nothing was sent
 	return errs.New(errs.Conflict, "the daemon at %s has the store open", c.Name()).WithHint("stop the daemon, then: banyan %s", verb)
 }
 

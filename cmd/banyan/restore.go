@@ -70,7 +70,7 @@ func (a *app) restore(ctx context.Context, o *restoreOptions) error {
 	}
 	if !o.force && storeIn(graphFolder(dir)) {
 		return errs.New(errs.Conflict, "there is a store in %s already; with --force it is kept beside the new one", absolutePath(dir)).
-			WithHint("banyan restore --force %s", shellQuote(o.file))
+			WithHint("banyan restore --data %s --force %s", shellQuote(absolutePath(dir)), shellQuote(o.file))
 	}
 	rep, err := kg.Restore(ctx, graphFolder(dir), src, kg.RestoreOptions{Force: o.force})
 	var known *errs.Error
