@@ -232,7 +232,7 @@ func BenchmarkIndexHeap(b *testing.B) {
 			var c *catalogueState
 			var before, after runtime.MemStats
 			for b.Loop() {
-				c = nil //nolint:ineffassign // lets the last round go before memory is read
+				c = nil //nolint:ineffassign,wastedassign // lets the last round go before memory is read
 				runtime.GC()
 				runtime.ReadMemStats(&before)
 				c = indexOf(zipfNodes(n, tenToThirty, 1./3))

@@ -64,7 +64,7 @@ func withTable(path string, fn func(data []byte) error) error {
 	if err != nil {
 		return unreadable(err)
 	}
-	defer unix.Munmap(data)                     
+	defer unix.Munmap(data)                      //nolint:errcheck // only read
 	_ = unix.Madvise(data, unix.MADV_SEQUENTIAL) // a hint
 	return fn(data)
 }
