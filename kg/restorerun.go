@@ -230,9 +230,9 @@ func (res *restoring) swap(occupied bool) error {
 	if err != nil {
 		return errors.Join(res.unavailable(err), res.dropNew())
 	}
-	if !occupied {
-		err = os.RemoveAll(former)
-	} else {
+	// What came into the folder while the backup was read is someone's: only a
+	// folder that is still empty goes.
+	if occupied || !removeEmpty(former) {
 		if former != aside && os.Rename(former, aside) == nil {
 			former = aside // else it is kept all the same, and the next restore moves it
 		}
@@ -242,6 +242,12 @@ func (res *restoring) swap(occupied bool) error {
 		return errs.Wrap(errs.Unavailable, err, "the store was restored, and may not survive a loss of power")
 	}
 	return nil
+}
+
+// removeEmpty removes a folder that holds nothing but the owner's file.
+func removeEmpty(dir string) bool {
+	_ = os.Remove(filepath.Join(dir, ownerName)) // else the folder is not empty
+	return os.Remove(dir) == nil
 }
 
 // dropNew removes the new store where it could not take the folder's place, a
